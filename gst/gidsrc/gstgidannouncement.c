@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 /*
- * GstBaseSrc names its stream, and says nothing more of it. decodebin3 makes up the rest for the first
- * source of a player, but not for one that comes behind another: up to GStreamer 1.26 at least it ends
- * the program then, by an assertion.
+ * GstBaseSrc sends a stream-start event, but no stream collection. decodebin3 makes one up for the
+ * first source of a player, but not for a source that follows another one: up to GStreamer 1.26 at
+ * least, an assertion of decodebin3 then ends the program.
  */
 #include "gstgidannouncement.h"
 
-/* Both have to have the same object, also where the event is sent again, to another pad. */
+/*
+ * Adds the GstStream to the stream-start event. The collection must have the same object, also if
+ * the event is sent again to another pad.
+ */
 static GstPadProbeReturn
 name_stream (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 {

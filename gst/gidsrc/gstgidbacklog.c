@@ -7,20 +7,24 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* When downstream has had all frames for so long, it may not know that it is to give them back. */
+/* If downstream has held all frames for so long, it may not know that it must release them. */
 #define STUCK GST_SECOND
 
-/* When nothing comes for so long, the stream may be at its end, which takes back what is unread. */
+/*
+ * If nothing has arrived for so long, the stream may be at its end, which reclaims unread frames.
+ */
 #define QUIET (300 * GST_MSECOND)
 
 /*
- * How long a patient producer waits until frames are copied here, long before its lease is over: it
- * may feed others, too, for which downstream waits.
+ * How long a patient producer waits before frames are copied here, long before its lease expires:
+ * it may feed other consumers, for which downstream waits.
  */
 #define IMPATIENT_MIN (500 * GST_MSECOND)
-#define IMPATIENT_PART 20 /* of a lease */
+#define IMPATIENT_PART 20 /* fraction of a lease */
 
-/* Entries without a picture that wait: more than any producer has to say between two pictures. */
+/*
+ * Maximum number of waiting entries without a picture; no producer sends more between two pictures.
+ */
 #define MARKS_MAX 64
 
 static void
@@ -32,7 +36,7 @@ arrival_free (GstGidArrival *arrival)
   g_free (arrival);
 }
 
-/* All that it takes: the producer chooses of what there is much. */
+/* Everything is counted, because the producer chooses what there is much of. */
 static gsize
 arrival_size (const GstGidArrival *arrival)
 {
@@ -48,7 +52,7 @@ add_waiting (GstGidBacklog *self, GstGidArrival *arrival)
   self->waiting_marks += arrival->copy == NULL;
 }
 
-/* To be called before it is taken off the queue, or changed. */
+/* Call before removing it from the queue, or changing it. */
 static void
 discount_waiting (GstGidBacklog *self, const GstGidArrival *arrival)
 {
@@ -67,7 +71,7 @@ gst_gid_arrival_finish (GstGidArrival *arrival, GstGidReader *reader)
   gst_clear_buffer (&arrival->copy);
 }
 
-/* --- its life ----------------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 void
 gst_gid_backlog_init (GstGidBacklog *self, GstBaseSrc *src, GstGidCredit *credit,
@@ -151,7 +155,7 @@ wait_copied (GstGidBacklog *self, GstGidReader *reader)
 void
 gst_gid_backlog_stop (GstGidBacklog *self, GstGidReader *reader)
 {
-  self->away = FALSE; /* nobody takes another one */
+  self->away = FALSE; /* the domain's thread takes no other one */
   wait_copied (self, reader);
   forget_waiting (self);
 }
@@ -168,7 +172,7 @@ gst_gid_backlog_set_dmabuf (GstGidBacklog *self, gboolean is_dmabuf)
   self->is_dmabuf = is_dmabuf;
 }
 
-/* --- the streaming thread ----------------------------------------------------------------------- */
+/* --- the streaming thread --------------------------------------------------------------------- */
 
 static void
 note_interval (GstGidBacklog *self, GstGidReader *reader, const struct gid_frame *frame)
@@ -186,8 +190,8 @@ note_interval (GstGidBacklog *self, GstGidReader *reader, const struct gid_frame
 }
 
 /*
- * Frames are wanted again. Of those that came meanwhile the ring has as many as there was room for.
- * So some may be missing before the next one, and before the one behind these.
+ * Frames are wanted again. The ring only has as many of the frames in between as there was room
+ * for. So frames may be missing before the next one, and before the first one after these.
  */
 static void
 end_rest (GstGidBacklog *self, GstGidReader *reader)
@@ -200,7 +204,7 @@ end_rest (GstGidBacklog *self, GstGidReader *reader)
   gst_gid_sequence_interrupt (self->sequence);
 }
 
-/* As gid_consumer_receive(). */
+/* Returns what gid_consumer_receive() returns. */
 static int
 receive (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
 {
@@ -219,9 +223,9 @@ receive (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
 }
 
 /*
- * After a pause: what came in it is older than what is to be shown now, but for the last picture. The
- * stream's end comes behind that. No more than the credit can have come in the pause: with more, the
- * producer goes on while we look.
+ * Called after a pause: skips the frames that arrived in it, except for the last picture, and for
+ * an end of the stream after it. At most GID_CREDIT_MAX frames: more have not arrived in the pause,
+ * but while this loop runs.
  */
 static int
 receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
@@ -246,7 +250,7 @@ receive_last (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
   return ret;
 }
 
-/* The end that was asked for is told once: a flush may take it back. */
+/* Reports the end that the application has asked for. Only once: a flush may take it back. */
 static int
 tell_end (GstGidBacklog *self)
 {
@@ -261,9 +265,9 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
   GstGidArrival *first;
   int ret;
 
-  wait_copied (self, reader); /* it goes before what is in the ring */
+  wait_copied (self, reader); /* that frame comes before those in the ring */
   self->away = FALSE;
-  /* a frame that was taken now would end a pause that has not begun yet */
+  /* a frame taken now would end a pause that has not begun yet */
   if (is_flushing (self))
     return -ECANCELED;
   if (self->rested)
@@ -291,7 +295,7 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
   return ret;
 }
 
-/* --- at the end --------------------------------------------------------------------------------- */
+/* --- at EOS ----------------------------------------------------------------------------------- */
 
 gboolean
 gst_gid_backlog_let_go (GstGidBacklog *self, GstGidReader *reader)
@@ -309,9 +313,9 @@ gst_gid_backlog_let_go (GstGidBacklog *self, GstGidReader *reader)
   return stats.held == 0;
 }
 
-/* --- while it is away --------------------------------------------------------------------------- */
+/* --- the domain's thread ---------------------------------------------------------------------- */
 
-/* Whether nothing has come for a while. */
+/* Whether nothing has arrived for a while. */
 static gboolean
 is_quiet (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint64 now)
 {
@@ -324,7 +328,10 @@ is_quiet (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint64 n
   return now - self->arrived_at > QUIET;
 }
 
-/* Whether the ring of a patient producer has been full for long: it waits, but no longer than a lease. */
+/*
+ * Whether the ring of a patient producer has been full for long: it waits, but no longer than a
+ * lease.
+ */
 static gboolean
 is_impatient (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint room, guint64 now)
 {
@@ -337,7 +344,7 @@ is_impatient (GstGidBacklog *self, const struct gid_consumer_stats *stats, guint
   return self->full_since > 0 && now - self->full_since > MIN (stats->lease_ns / 2, most);
 }
 
-/* Whether the source goes on, so that the streaming thread comes back. */
+/* Whether the source runs, so that the streaming thread will come back. */
 static gboolean
 is_running (GstGidBacklog *self)
 {
@@ -345,7 +352,7 @@ is_running (GstGidBacklog *self)
       && gst_pad_get_task_state (GST_BASE_SRC_PAD (self->src)) == GST_TASK_STARTED;
 }
 
-/* Whether frames are to be taken out of the ring so that none is missed. */
+/* Whether to take frames out of the ring so that none is missed. */
 static gboolean
 is_crowded (GstGidBacklog *self, GstGidReader *reader)
 {
@@ -371,8 +378,8 @@ is_crowded (GstGidBacklog *self, GstGidReader *reader)
 }
 
 /*
- * In a pause nobody is to wait for us: what comes then has half of the ring, where new pictures take
- * the place of old ones.
+ * No producer should wait for a paused source: new frames get half of the ring, where they replace
+ * older ones.
  */
 static void
 make_room (GstGidBacklog *self, GstGidReader *reader)
@@ -414,7 +421,7 @@ drop_pictures (GstGidBacklog *self)
   }
 }
 
-/* The frame's copy, or NULL where it is lost. Gives the lock up meanwhile. */
+/* Returns a copy of the frame, or NULL if it is lost. Releases the lock temporarily. */
 static GstBuffer *
 copy_arrival (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
 {
@@ -438,7 +445,7 @@ copy_arrival (GstGidBacklog *self, GstGidReader *reader, GstGidArrival *arrival)
   return copy;
 }
 
-/* Gives the lock up meanwhile; who stops the element waits for us. */
+/* Releases the lock temporarily; gst_gid_backlog_stop() waits for the copy. */
 static gboolean
 take_one (GstGidBacklog *self, GstGidReader *reader)
 {
@@ -468,7 +475,10 @@ take_one (GstGidBacklog *self, GstGidReader *reader)
   return TRUE;
 }
 
-/* Whether downstream has had all that it may for a while, and nothing of it can be copied: once. */
+/*
+ * Whether downstream has held all frames it may for a while, and none can be copied. TRUE only
+ * once.
+ */
 static gboolean
 is_stuck (GstGidBacklog *self, GstGidReader *reader)
 {

@@ -42,14 +42,14 @@ gst_gid_copier_get_kind (const GstGidCopier *self)
   return self->kind;
 }
 
-/* --- memory ------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 gsize
 gst_gid_copier_size_of (const struct gid_slab_info *info)
 {
   guint64 used = gid_layout_size (&info->layout);
 
-  /* to GStreamer the last plane may have some more rows */
+  /* for GStreamer, the last plane may have a few more rows */
   return used == 0 ? info->slot_size
                    : MIN (info->slot_size, used + 16 * info->layout.planes[0].stride);
 }
@@ -71,7 +71,7 @@ start_pool (GstCaps *caps, gsize size, GstAllocator *allocator)
   GstStructure *config = gst_buffer_pool_get_config (pool);
 
   gst_buffer_pool_config_set_params (config, caps, size, 0, 0);
-  if (allocator) /* else it is a mistake to say so */
+  if (allocator) /* passing NULL would be an error */
     gst_buffer_pool_config_set_allocator (config, allocator, NULL);
   gst_buffer_pool_set_config (pool, config);
   gst_buffer_pool_set_active (pool, TRUE);
@@ -107,7 +107,7 @@ gst_gid_copier_acquire_plain (GstGidCopier *self, GstCaps *caps, gsize size)
   return buffer;
 }
 
-/* --- copies ------------------------------------------------------------------------------------- */
+/* --- copies ----------------------------------------------------------------------------------- */
 
 gboolean
 gst_gid_copier_copy_slot (GstGidReader *reader, struct gid_slab *slab,

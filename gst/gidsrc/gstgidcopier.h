@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** A source's copies: memory to copy to that is used again and again, and how many there were. */
+/** Copies frames of a source to memory from pools, and counts these copies. */
 #ifndef GST_GID_COPIER_H
 #define GST_GID_COPIER_H
 
@@ -15,50 +15,53 @@ typedef struct
   GstGidCopyPolicy policy; /* property; the object lock */
   GstGidView kind; /* of memory that downstream gets; the domain's lock */
 
-  /* the streaming thread's */
-  GstBufferPool *held_pool; /* for frames that downstream would hold too many of */
+  /* streaming thread */
+  GstBufferPool *held_pool; /* for frames that exceed what downstream may hold */
   gsize held_size; /* of its buffers */
-  GstBufferPool *plain_pool; /* where downstream needs copies of the present caps; else NULL */
+  GstBufferPool *plain_pool; /* if downstream needs copies of the present caps; else NULL */
   GstGidCopies copies;
 } GstGidCopier;
 
 void gst_gid_copier_init (GstGidCopier *self, GstElement *element);
 void gst_gid_copier_start (GstGidCopier *self);
 
-/** Lets go of the memory: the caps are others, or it is the end. */
+/** Frees the pools: at new caps, or at the end. */
 void gst_gid_copier_clear (GstGidCopier *self);
 
-/** What downstream takes. With the domain's lock held. */
+/** The kind of memory that downstream accepts. Call with the domain's lock held. */
 void gst_gid_copier_set_kind (GstGidCopier *self, GstGidView kind);
 GstGidView gst_gid_copier_get_kind (const GstGidCopier *self);
 
-/** Of a slot, what elements may look at: not all of it, for its owner chooses how large it is. */
+/**
+ * How many bytes of a slot elements may access. Not all of it, because the slab's owner chooses its
+ * size.
+ */
 gsize gst_gid_copier_size_of (const struct gid_slab_info *info);
 
-/** Memory of such a size, as downstream finds it in a slot. Any thread. */
+/** Allocates a buffer of this size, with the kind of memory that downstream accepts. Any thread. */
 GstBuffer *gst_gid_copier_allocate (GstGidCopier *self, gsize size);
 
-/** The same, used again and again: fresh pages cost more than the copy. The streaming thread. */
+/** The same from a pool: page faults of new memory cost more than the copy. Streaming thread. */
 GstBuffer *gst_gid_copier_acquire (GstGidCopier *self, gsize size);
 
-/** Likewise plain memory, of a picture with such caps. */
+/** The same with system memory, for pictures of these caps. */
 GstBuffer *gst_gid_copier_acquire_plain (GstGidCopier *self, GstCaps *caps, gsize size);
 
 /**
- * Copies the frame into the buffer, which has gst_gid_copier_size_of() bytes, and gives the frame
- * back. With the domain's lock held, which is given up meanwhile. FALSE: it could not be read, or,
- * with `*stale`, was taken back meanwhile.
+ * Copies the frame to the buffer, which has gst_gid_copier_size_of() bytes, and releases the frame.
+ * Call with the domain's lock held; releases it temporarily. Returns FALSE if the frame could not
+ * be read, or, with `*stale` set, was reclaimed meanwhile.
  */
 gboolean gst_gid_copier_copy_slot (GstGidReader *reader, struct gid_slab *slab,
     const struct gid_frame *frame, GstBuffer *to, gboolean *stale);
 
-/** Counts a copy. Returns FALSE after an error, where the policy allows none. */
+/** Counts a copy. Returns FALSE after an error, if the policy allows none. */
 gboolean gst_gid_copier_count (GstGidCopier *self, GstGidCopyReason reason, gsize size);
 
-/** The same of a frame that downstream has no credit or no time for: says so once. */
+/** The same for GST_GID_COPY_HELD; informs the user once. */
 gboolean gst_gid_copier_count_held (GstGidCopier *self, GstGidReader *reader, gsize size);
 
-/** Adds the copies and their reasons. */
+/** Adds the copies and their reasons to the statistics. */
 void gst_gid_copier_add_stats (const GstGidCopier *self, GstStructure *structure);
 
 G_END_DECLS

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidcredit.h"
 
-/* What is asked for where nobody says a number: so many frames, and those of the latency. */
+/* Defaults if `credit` is 0: a constant, plus the number of frames in `latency`. */
 #define CREDIT 24
 #define CREDIT_DROP_OLD 4
 #define LATENCY_RATE 60
 #define LENT_MIN 4
-/* What more downstream gets because it asks for it: the producer may have no memory for all. */
+/*
+ * Limit of what downstream gets because it asks for more: the producer may not have memory for all
+ * of it.
+ */
 #define LENT_BYTES (64 * 1024 * 1024)
 
 guint
@@ -53,7 +56,7 @@ gst_gid_credit_get (const GstGidCredit *self, const struct gid_consumer_stats *s
   return stats->credit > 0 ? MIN (stats->credit, self->may_hold) : self->may_hold;
 }
 
-/* How many frames downstream has at once, as far as it says so. */
+/* The number of frames that downstream holds at once, as far as it has said so. */
 static guint
 get_needed (GstGidCredit *self, guint64 interval, guint64 size)
 {
@@ -71,7 +74,9 @@ gst_gid_credit_is_lent (
   guint credit = gst_gid_credit_get (self, stats);
   guint lent = credit > 2 ? credit - 2 : credit / 2;
 
-  /* where nobody said a number, so few that several readers do not have all of the producer's */
+  /*
+   * by default only a share, so that several readers together do not hold all slots of the producer
+   */
   if (self->may_hold_less) {
     guint most = get_needed (self, interval, size);
 
@@ -80,6 +85,6 @@ gst_gid_credit_is_lent (
   }
   if (stats->held > lent)
     self->holds_long = TRUE;
-  /* who holds that much anyway leaves the ring more to be late by */
+  /* if downstream holds that many anyway, leave more of the credit to the ring */
   return stats->held > (self->holds_long ? MIN (lent, credit / 2) : lent);
 }

@@ -43,9 +43,9 @@ gst_gid_extras_read (GstGidExtras *self, struct gid_consumer *consumer,
     return NULL;
   bytes = g_malloc (self->max);
   size = gid_consumer_get_metadata (consumer, frame, slab, bytes, self->max);
-  if (size > 0) /* which may wait for long: with no more memory than it has bytes */
+  if (size > 0) /* it may wait for long: free the bytes that are not used */
     return g_byte_array_new_take (g_realloc (bytes, (gsize) size), (gsize) size);
-  /* what was taken back meanwhile is told by others */
+  /* frames that were reclaimed meanwhile are reported elsewhere */
   if (size < 0 && size != -ESTALE && size != -ENOTCONN && size != -ENOENT)
     g_atomic_int_set (&self->error, size);
   g_free (bytes);

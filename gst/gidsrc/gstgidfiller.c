@@ -12,7 +12,7 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* From one picture to the next, whatever producers say; and where nobody knows. */
+/* Limits of the interval between two pictures, whatever the producer says; and the default. */
 #define INTERVAL_MIN (4 * GST_MSECOND)
 #define INTERVAL_MAX GST_SECOND
 #define INTERVAL_UNKNOWN (100 * GST_MSECOND)
@@ -22,7 +22,7 @@ G_DEFINE_ENUM_TYPE (GstGidFill, gst_gid_fill, { GST_GID_FILL_NONE, "Nothing: wai
     { GST_GID_FILL_BLACK, "A black picture", "black" },
     { GST_GID_FILL_FILE, "That of fill-location", "file" })
 
-/* --- its life ----------------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 void
 gst_gid_filler_init (GstGidFiller *self, GstElement *element)
@@ -39,7 +39,7 @@ warn_of_file (GstGidFiller *self, const gchar *why)
       ("see fill="));
 }
 
-/* Now, for the file may be needed much later. */
+/* Checked at the start, because the file may be needed much later. */
 static void
 check_file (GstGidFiller *self)
 {
@@ -85,7 +85,7 @@ gst_gid_filler_stop (GstGidFiller *self)
   g_clear_pointer (&self->file, g_free);
 }
 
-/* --- what the application hears ----------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
 static void
 post_filling (GstGidFiller *self, gboolean active)
@@ -112,7 +112,10 @@ gst_gid_filler_is_due (const GstGidFiller *self)
   return self->fill != GST_GID_FILL_NONE && self->is_away;
 }
 
-/* Times go on, also behind a pause, or before a frame that was sent while we did not know of it. */
+/*
+ * Makes timestamps increase, also after a pause, or for a frame that was sent while pictures were
+ * filled in.
+ */
 static void
 set_behind (GstGidFiller *self, GstBuffer *buffer)
 {
@@ -149,9 +152,9 @@ gst_gid_filler_note_filled (GstGidFiller *self, GstGidReader *reader, GstBuffer 
     post_filling (self, TRUE);
 }
 
-/* --- when --------------------------------------------------------------------------------------- */
+/* --- timing ----------------------------------------------------------------------------------- */
 
-/* By the caps, whose numbers are the producer's, or as frames came. */
+/* By the framerate of the caps, which the producer chooses, or else the observed interval. */
 static GstClockTime
 choose_interval (const GstCaps *caps, GstClockTime seen)
 {
@@ -173,9 +176,12 @@ gst_gid_filler_get_due (GstGidFiller *self, const GstCaps *caps, GstClockTime in
   return self->when + self->interval;
 }
 
-/* --- pictures ----------------------------------------------------------------------------------- */
+/* --- pictures --------------------------------------------------------------------------------- */
 
-/* All zeroes of BGRx, whose pages nobody has to have: they are read alone. */
+/*
+ * Converts from a BGRx picture of zeroes. Its pages are only read, so the kernel backs them all
+ * with its zero page.
+ */
 static gboolean
 paint_black (GstBuffer *to, GstVideoInfo *info)
 {
@@ -187,7 +193,7 @@ paint_black (GstBuffer *to, GstVideoInfo *info)
 
   gst_video_info_set_format (
       &plain, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info));
-  /* converters change neither of these */
+  /* GstVideoConverter can change neither of these */
   GST_VIDEO_INFO_INTERLACE_MODE (&plain) = GST_VIDEO_INFO_INTERLACE_MODE (info);
   GST_VIDEO_INFO_FPS_N (&plain) = GST_VIDEO_INFO_FPS_N (info);
   GST_VIDEO_INFO_FPS_D (&plain) = GST_VIDEO_INFO_FPS_D (info);
@@ -209,8 +215,8 @@ paint_black (GstBuffer *to, GstVideoInfo *info)
 }
 
 /*
- * Copies the stream's last picture. Returns 0; -EAGAIN: it is not known yet whether it still is what
- * was sent; -ESTALE: it is not, or cannot be copied.
+ * Copies the last picture of the stream. Returns 0; -EAGAIN: it is not known yet whether its memory
+ * still has that picture; -ESTALE: it has not, or cannot be copied.
  */
 static int
 copy_last (GstGidFiller *self, GstBuffer *to, const GstGidFormat *format)
@@ -237,7 +243,7 @@ paint_file (GstGidFiller *self, GstBuffer *to, const GstVideoInfo *info)
   return FALSE;
 }
 
-/* NULL: not yet, or, with `failed`, not with these caps. */
+/* Returns NULL if there is no picture yet, or, with `failed` set, none with these caps. */
 static GstBuffer *
 make_picture (GstGidFiller *self, const GstCaps *caps, GstGidCopier *copier)
 {
@@ -275,7 +281,9 @@ gst_gid_filler_make (
     self->picture = make_picture (self, caps, copier);
   if (self->picture == NULL)
     return NULL;
-  /* another buffer around the same memory, which nobody can write as long as we have it, too */
+  /*
+   * another buffer with the same memory, which no element can write as `picture` also refers to it
+   */
   buffer = gst_buffer_copy (self->picture);
   GST_BUFFER_DURATION (buffer) = self->interval;
   GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_GAP);

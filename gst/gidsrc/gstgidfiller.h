@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * What a live source gives downstream while nobody produces its stream (`fill`): the last picture, a
- * black one, or that of a file, at the stream's rate, so that sinks, encoders and mixers go on. Such a
- * picture is a copy of ours, which never changes. The streaming thread's, but for what says otherwise.
+ * Fills in pictures of a live source while its stream has no producer (property `fill`): the last
+ * picture, a black one, or that of a file, at the stream's rate, so that sinks, encoders and mixers
+ * go on. The picture is a copy that never changes. Used by the streaming thread, unless noted
+ * otherwise.
  */
 #ifndef GST_GID_FILLER_H
 #define GST_GID_FILLER_H
@@ -27,57 +28,57 @@ typedef struct
   GstElement *element;
   GstGidFill wanted; /* properties; the object lock */
   gchar *wanted_file;
-  guint64 frames; /* pictures filled in; the domain's lock */
+  guint64 frames; /* number of pictures filled in; the domain's lock */
 
   /* from start to stop */
   GstGidFill fill;
   gchar *file;
-  gboolean is_away; /* the producer is, since the last picture of it */
-  gboolean is_filling; /* and the application was told so */
-  gboolean failed; /* nothing can be filled in with these caps */
-  GstClockTime when; /* of the picture given downstream last, by the monotonic clock */
-  GstClockTime interval; /* from one picture to the next that is filled in */
-  GstClockTime pts; /* of the last one that was filled in; GST_CLOCK_TIME_NONE: none since */
-  GstBuffer *last; /* of the stream; NULL: none, or it is not needed */
-  GstBuffer *picture; /* ours */
+  gboolean is_away; /* the stream has had no producer since its last picture */
+  gboolean is_filling; /* and the application was told that pictures are filled in */
+  gboolean failed; /* no picture can be made with these caps */
+  GstClockTime when; /* monotonic time of the last picture sent downstream */
+  GstClockTime interval; /* between two pictures that are filled in */
+  GstClockTime pts; /* of the last picture filled in since the stream's last one; or NONE */
+  GstBuffer *last; /* picture of the stream; NULL: none, or not needed */
+  GstBuffer *picture; /* the picture to fill in */
 } GstGidFiller;
 
 void gst_gid_filler_init (GstGidFiller *self, GstElement *element);
 
-/** Any thread. Says on the bus that a source that is not `live` cannot fill in. */
+/** Any thread. Posts a warning if `fill` is set for a source that is not live. */
 void gst_gid_filler_start (GstGidFiller *self, gboolean live);
 void gst_gid_filler_stop (GstGidFiller *self);
 
-/** The caps are others: what was there before is of no use. */
+/** The caps have changed: drops the pictures. */
 void gst_gid_filler_forget (GstGidFiller *self);
 
-/** Nobody produces the stream any more. */
+/** The stream has no producer any more. */
 void gst_gid_filler_set_away (GstGidFiller *self);
 
-/** Whether pictures are filled in, or will be, until one of the stream comes. */
+/** Whether pictures are or will be filled in until the stream's next one. */
 gboolean gst_gid_filler_is_due (const GstGidFiller *self);
 
 /**
- * A picture of the stream goes downstream, to be shown at `when`: it ends what is filled in, and
- * comes behind it.
+ * A picture of the stream is sent downstream, to be shown at `when`. Ends filling in, and moves its
+ * timestamp behind the last picture filled in.
  */
 void gst_gid_filler_note_picture (GstGidFiller *self, GstBuffer *buffer, GstClockTime when);
 
 /**
- * When a picture is to be filled in next, by the monotonic clock; GST_CLOCK_TIME_NONE: none is.
- * `interval`: from one frame of the stream to the next as it was seen, ns; 0: not known.
+ * The monotonic time of the next picture to fill in; GST_CLOCK_TIME_NONE: none. `interval`:
+ * observed time between two frames of the stream, in ns; 0: not known.
  */
 GstClockTime gst_gid_filler_get_due (
     GstGidFiller *self, const GstCaps *caps, GstClockTime interval);
 
 /**
- * A picture for `when`, to which its time is to be added by gst_gid_filler_note_filled(). NULL: there
- * is none yet, or none can be had.
+ * Returns a picture for the time `when`. The caller sets its timestamp and calls
+ * gst_gid_filler_note_filled(). NULL: there is none yet, or none can be made.
  */
 GstBuffer *gst_gid_filler_make (
     GstGidFiller *self, const GstCaps *caps, GstGidCopier *copier, GstClockTime when);
 
-/** It goes downstream: tells the application of the first one. */
+/** The picture is sent downstream. Posts a message for the first one. */
 void gst_gid_filler_note_filled (GstGidFiller *self, GstGidReader *reader, GstBuffer *buffer);
 
 G_END_DECLS

@@ -11,14 +11,14 @@ typedef struct _GstGidImportSlot
 {
   GstGidImport *import;
   GstGidView kind;
-  GstMemory *mem; /* made at the first frame */
-  GstBuffer *idle; /* around the memory, for the next frame; has its reference */
-  gsize offset; /* of the slot in the file, or in the dma-buf */
+  GstMemory *mem; /* created at the first frame */
+  GstBuffer *idle; /* a buffer with the memory for the next frame, which has the reference */
+  gsize offset; /* of the slot in the file or dma-buf */
   gboolean out;
-  gboolean taken; /* by its producer, while it was out */
-  gint64 outdated_since; /* when that was first seen after its stream's end, in us; 0: it is not */
-  struct gid_frame held; /* while it is out: the last frame that came in it */
-  guint epoch; /* of that */
+  gboolean taken; /* reclaimed by the producer while in use */
+  gint64 outdated_since; /* outdated since then, after the stream's end, in us; 0: it is not */
+  struct gid_frame held; /* if `out`: the latest frame received in the slot */
+  guint epoch; /* of that frame */
 } GstGidImportSlot;
 
 static GQuark
@@ -41,7 +41,7 @@ metas_quark (void)
   return quark;
 }
 
-/* --- imports ----------------------------------------------------------------------------------- */
+/* --- imports ---------------------------------------------------------------------------------- */
 
 static void
 import_unref (GstGidImport *self)
@@ -65,7 +65,10 @@ import_unref (GstGidImport *self)
   gst_gid_reader_unref (reader);
 }
 
-/* What the producer has done with the slot's frame: as of gid_consumer_holds(). With the lock held. */
+/*
+ * Asks libgid whether the producer has reclaimed the slot's frame: the result of
+ * gid_consumer_holds(). Call with the lock held.
+ */
 static int
 ask (const GstGidImportSlot *slot)
 {
@@ -76,14 +79,16 @@ ask (const GstGidImportSlot *slot)
   return gid_consumer_holds (reader->consumer, &slot->held, slot->import->slab, NULL);
 }
 
-/* Longer than gidd needs to tell of a slab's end on a machine that does something else. */
+/* Longer than gidd needs to report the end of a slab on a busy machine. */
 #define END_US (5 * G_USEC_PER_SEC)
 
 /*
- * Whether the slot's frame was taken back since it was received, so that others may be in its place.
- * With the lock held. A frame of an older connection is the slab's to tell: when a slab ends, its
- * slots are out of date before it is revoked, and what was in them is kept. So that counts which is
- * out of date for longer.
+ * Whether the slot's frame was reclaimed since it was received, so that the slot may have another
+ * picture. Call with the lock held.
+ *
+ * For frames of an earlier connection, the slab tells. When a slab ends, its slots become outdated
+ * before it is revoked, and then their content is kept. So only a slot that stays outdated without
+ * being revoked was reclaimed.
  */
 static gboolean
 was_taken (GstGidImportSlot *slot)
@@ -104,7 +109,7 @@ was_taken (GstGidImportSlot *slot)
   return now - slot->outdated_since >= END_US;
 }
 
-/* The GstGidTakenFunc of an import. With the lock held. */
+/* The GstGidTakenFunc of an import. Call with the lock held. */
 static guint
 count_taken (gpointer data)
 {
@@ -122,7 +127,10 @@ count_taken (gpointer data)
   return count;
 }
 
-/* Downstream goes on with the frames that it has: a stream's end must not blank its last ones. */
+/*
+ * Called when the slab is revoked. Keeps the content of frames that downstream uses: the end of a
+ * stream must not blank its last frames.
+ */
 static void
 import_revoked (void *data, struct gid_slab *slab)
 {
@@ -130,7 +138,7 @@ import_revoked (void *data, struct gid_slab *slab)
 
   self->revoked = TRUE;
   if (self->dmabuf >= 0)
-    return; /* its views show the dma-buf itself, whatever is kept elsewhere */
+    return; /* its memories map the dma-buf itself, so keeping copies elsewhere does not help */
   for (guint i = 0; i < self->info.slot_count; i++) {
     gboolean out = FALSE;
     int ret;
@@ -142,7 +150,7 @@ import_revoked (void *data, struct gid_slab *slab)
   }
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void
 release_held (GstGidImportSlot *slot)
 {
@@ -156,7 +164,7 @@ release_held (GstGidImportSlot *slot)
   slot->out = FALSE;
 }
 
-/* With the lock held. */
+/* Call with the lock held. */
 static void
 give_back (GstGidImportSlot *slot)
 {
@@ -165,7 +173,9 @@ give_back (GstGidImportSlot *slot)
   slot->mem->size = slot->import->size;
 }
 
-/* The last user of a memory is gone: it comes back to its slot, unless that is gone, too. */
+/*
+ * The last reference of a memory was dropped: returns it to its slot, unless the import is retired.
+ */
 static gboolean
 memory_dispose (GstMiniObject *object)
 {
@@ -176,7 +186,7 @@ memory_dispose (GstMiniObject *object)
 
   gst_gid_domain_lock (import->reader->domain);
   if (GST_MINI_OBJECT_REFCOUNT_VALUE (object) > 0) {
-    /* another frame came in the slot in this very moment */
+    /* another frame was just received in this slot, and references the memory again */
     gst_gid_domain_unlock (import->reader->domain);
     return FALSE;
   }
@@ -198,7 +208,7 @@ memory_new (GstGidImportSlot *slot)
   GstGidImport *import = slot->import;
   gboolean is_dmabuf = slot->kind == GST_GID_VIEW_DMABUF;
   guint64 begin = is_dmabuf ? import->dmabuf_offset : import->info.offset;
-  /* where byte 0 of the descriptor would be mapped: of memory whose slots may lack pages, too */
+  /* the address of byte 0 of the descriptor; without checking that all slots have pages */
   const guint8 *base = (const guint8 *) gid_slab_view_untouched (import->slab, 0) - begin;
   GstMemory *mem = gst_gid_view_new (slot->kind, is_dmabuf ? import->dmabuf : import->info.fd, base,
       slot->offset + import->info.slot_size, slot->offset, import->size);
@@ -209,9 +219,12 @@ memory_new (GstGidImportSlot *slot)
   return mem;
 }
 
-/* --- buffers ----------------------------------------------------------------------------------- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
-/* As it was when it was taken, but for the metas. FALSE where downstream took it to pieces. */
+/*
+ * Resets the buffer's fields, but not its metas. Returns FALSE if downstream has replaced its
+ * memory.
+ */
 static gboolean
 clean_buffer (GstBuffer *buffer)
 {
@@ -227,7 +240,10 @@ clean_buffer (GstBuffer *buffer)
   return gst_gid_metas_clean (metas, buffer);
 }
 
-/* The buffer's last user is gone: it stays with its slot, unless others use the memory yet. */
+/*
+ * The last reference of a buffer was dropped: keeps it for the slot, unless the memory is still in
+ * use.
+ */
 static gboolean
 recycle_buffer (GstBuffer *buffer)
 {
@@ -255,7 +271,7 @@ buffer_dispose (GstMiniObject *object)
 {
   GstBuffer *buffer = GST_BUFFER_CAST (object);
 
-  /* alive again, so that it can be cleaned */
+  /* revived, so that it is writable for clean_buffer() */
   gst_buffer_ref (buffer);
   if (!clean_buffer (buffer) || !recycle_buffer (buffer)) {
     object->dispose = NULL;
@@ -277,9 +293,12 @@ buffer_new (GstMemory *mem)
   return buffer;
 }
 
-/* --- slabs ------------------------------------------------------------------------------------- */
+/* --- import and retirement of slabs ----------------------------------------------------------- */
 
-/* With the domain's lock held. Memory that comes as a dma-buf is one in any case. */
+/*
+ * dma-bufs of slabs that were exported as such, and on request of memory windows. Call with the
+ * domain's lock held.
+ */
 static void
 find_dmabuf (GstGidImport *self)
 {
@@ -292,7 +311,7 @@ find_dmabuf (GstGidImport *self)
         "slab %u: no dma-bufs: %s", gid_slab_of (self->info.gid), gid_strerror (self->dmabuf));
 }
 
-/* With the domain's lock held. NULL: the slab's description makes no sense. */
+/* Returns NULL if the slab's description is invalid. Call with the domain's lock held. */
 static GstGidImport *
 import_new (GstGidReader *reader, struct gid_slab *slab)
 {
@@ -341,7 +360,7 @@ set_size (GstGidImport *self, guint width, guint height)
   if (width == gst_gid_format_width (&self->format)
       && height == gst_gid_format_height (&self->format))
     return;
-  /* of alternate fields, caps have the height of the frame */
+  /* in alternate interlacing, caps have the height of the whole frame */
   if (GST_VIDEO_INFO_INTERLACE_MODE (&self->format.info) == GST_VIDEO_INTERLACE_MODE_ALTERNATE)
     height *= 2;
   self->caps = gst_caps_make_writable (self->caps);
@@ -364,7 +383,7 @@ gst_gid_import_set_shown (GstGidImport *self, const struct gid_frame *frame)
 {
   const struct gid_box *crop = &frame->crop;
 
-  /* DMA_DRM says a part by its meta alone: nobody but a driver looks into the picture */
+  /* with DMA_DRM only GstVideoCropMeta has the crop: elements do not access the pixels */
   if (crop->width == 0 || crop->height == 0)
     set_size (self, self->width, self->height);
   else if (!gid_box_is_within (*crop, self->info.layout.width, self->info.layout.height))
@@ -515,8 +534,11 @@ gst_gid_import_take (
       gst_memory_ref (slot->mem);
     buffer = buffer_new (slot->mem);
   }
-  /* A picture that is sent again while it is in use, as a still one: the new frame is enough to keep
-   * the slot. A sink keeps its last buffer until the next, so these would never end. */
+  /*
+   * The picture was sent again while in use, for example a still picture: the new frame alone keeps
+   * the slot. A sink holds its last buffer until the next one, so otherwise such frames would
+   * accumulate.
+   */
   release_held (slot);
   slot->out = TRUE;
   slot->taken = FALSE;

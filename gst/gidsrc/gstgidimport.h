@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * Slabs of others as GstMemory: one GstMemory for each slot, the same one again and again, so that
- * what importers downstream keep on it (a wl_buffer, an EGLImage, a V4L2 buffer) stays good. So it
- * is with the GstBuffer around it, where downstream leaves that as it was: to make one for each
- * frame would be most of what receiving it costs.
+ * Imported slabs as GstMemory. There is one GstMemory per slot, and it is reused for each frame in
+ * the slot, so that objects that elements cache for a memory (wl_buffer, EGLImage, V4L2 buffer)
+ * stay valid. The GstBuffer is reused as well, if downstream has not changed it: creating one for
+ * each frame would be most of the cost of receiving it.
  *
- * A memory is given out with the frame that came in its slot last, and when nobody uses it any more
- * it gives that back to the producer and itself to the import, whatever thread that is on.
+ * When the last reference of a memory is dropped, on any thread, the frame is released to its
+ * producer, and the memory returns to its import.
  */
 #ifndef GST_GID_IMPORT_H
 #define GST_GID_IMPORT_H
@@ -22,70 +22,71 @@ typedef struct _GstGidImport GstGidImport;
 
 struct _GstGidImport
 {
-  /* fixed */
+  /* constant */
   GstGidReader *reader;
   struct gid_slab *slab;
   struct gid_slab_info info;
-  guint width, height; /* of pictures of which all is shown */
-  gboolean is_plain; /* the layout is what GStreamer assumes without GstVideoMeta */
-  gsize size; /* bytes of a frame */
-  gint dmabuf; /* of the slab, which owns it; -1: none, or none is wanted */
+  guint width, height; /* of a whole picture, without a crop */
+  gboolean is_plain; /* the layout is the default of GstVideoInfo */
+  gsize size; /* of a frame, in bytes */
+  gint dmabuf; /* descriptor owned by the slab; -1: none, or not wanted */
   guint64 dmabuf_offset; /* of slot 0 in it */
 
-  /* the reading thread's; of the last picture, see gst_gid_import_set_shown() */
+  /* streaming thread; of the last picture, see gst_gid_import_set_shown() */
   GstCaps *caps;
   GstGidFormat format;
 
   /* the domain's lock */
   gint refcount;
   gboolean retired, revoked;
-  struct _GstGidImportSlot *slots; /* for each kind of view */
+  struct _GstGidImportSlot *slots; /* one for each slot and kind of view */
 };
 
-/** A table for a reader's imports, by their slabs. Used by one thread. */
+/** Creates a table of a reader's imports, by slab. Used by one thread. */
 GHashTable *gst_gid_imports_new (void);
 
-/** Lets go of those that are gone, or of all: memory that is in use lives on. */
+/** Removes revoked imports, or `all`. Memory in use lives on. */
 void gst_gid_imports_retire (GHashTable *imports, gboolean all);
 
-/** The import of that slab, also where it was revoked since: what frames are that lay in it. */
+/** Returns the import of this slab, even if it was revoked: copies of its frames may be waiting. */
 GstGidImport *gst_gid_imports_find_slab (
     GHashTable *imports, GstGidReader *reader, struct gid_slab *slab);
 
 /**
- * Finds the import of the slab that the gid is in, or makes it, and lets go of those that are gone.
- * Call without the lock. Returns 0 and the import, which is the table's, or libgid's error; -EPROTO
- * where the slab's description makes no sense.
+ * Returns in `*import` the import of the gid's slab, which the table owns. Creates it if necessary,
+ * and removes revoked imports. Returns 0 or libgid's error; -EPROTO if the slab's description is
+ * invalid. Call without the lock.
  */
 int gst_gid_imports_find (
     GHashTable *imports, GstGidReader *reader, gid_id gid, GstGidImport **import);
 
-/** Has the caps of linear dma-bufs be those of raw video in memory: still dma-bufs, not copied. */
+/** Changes the caps of linear dma-bufs to raw video: still dma-bufs, not copied. */
 void gst_gid_import_set_raw (GstGidImport *import);
 
 /**
- * Has the caps be those of the part of a picture that is to be shown, as its frame says: who sends it
- * need not have caps that follow. Returns FALSE where that is no part of the picture.
+ * Changes the caps to the size of the frame's crop: its sender may not change its own caps for
+ * that. Returns FALSE if the crop is outside of the picture.
  */
 gboolean gst_gid_import_set_shown (GstGidImport *import, const struct gid_frame *frame);
 
 /**
- * The frame's slot as a buffer, which gives the frame back at its end. It has no flags, no times,
- * and of an older frame in the slot the `metas`, which live as long as the buffer and are to be set
- * anew. Call with the domain's lock held. NULL where the gid is out of range.
+ * Returns the frame's slot as a buffer, which releases the frame when it is freed; NULL if the gid
+ * is out of range. The buffer has no flags and timestamps, and `metas` of an earlier frame, which
+ * the caller must update. Call with the domain's lock held.
  */
 GstBuffer *gst_gid_import_take (
     GstGidImport *import, const struct gid_frame *frame, GstGidView kind, GstGidMetas **metas);
 
 /**
- * The import whose slot the memory is, and the gid of the last frame that came in it. NULL: it is no
- * such memory, or a part of one. The import is good as long as the memory. Call without the lock.
+ * Returns the import that the memory belongs to, and the gid of the latest frame in it; NULL if it
+ * is no such memory, or a sub-memory. The import is valid as long as the memory. Call without the
+ * lock.
  */
 GstGidImport *gst_gid_import_of_memory (GstMemory *mem, gid_id *gid);
 
 /**
- * Whether a memory that gidsrc gave out shows what its frame had when it came: 0: yes; -EAGAIN: its
- * stream is over, and that cannot be told yet; -ESTALE: it was taken back. Call without the lock.
+ * Whether memory of gidsrc still has the picture of its frame. 0: yes; -EAGAIN: the stream has
+ * ended, and this is not known yet; -ESTALE: it was reclaimed. Call without the lock.
  */
 int gst_gid_import_check_memory (GstMemory *mem);
 

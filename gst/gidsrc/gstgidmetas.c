@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidmetas.h"
 
-/* --- times ------------------------------------------------------------------------------------- */
+/* --- timestamps ------------------------------------------------------------------------------- */
 
 static GstStaticCaps submit_caps = GST_STATIC_CAPS ("timestamp/x-gid-submit");
 static GstStaticCaps media_caps = GST_STATIC_CAPS ("timestamp/x-gid-media");
 
-/* Whether it says a time by these caps, which we alone use: so they are the very same. */
+/* Whether it is the timestamp with these caps: only gidsrc uses them, so the pointers are equal. */
 static gboolean
 is_time (GstMeta *meta, const GstStaticCaps *caps)
 {
@@ -45,7 +45,7 @@ gst_gid_metas_set_media (
   set_time (&metas->media, buffer, &media_caps, time, duration);
 }
 
-/* --- pictures ---------------------------------------------------------------------------------- */
+/* --- video ------------------------------------------------------------------------------------ */
 
 void
 gst_gid_metas_set_video (GstGidMetas *metas, GstBuffer *buffer, GstVideoFormat format, guint width,
@@ -59,7 +59,7 @@ gst_gid_metas_set_video (GstGidMetas *metas, GstBuffer *buffer, GstVideoFormat f
         buffer, GST_VIDEO_FRAME_FLAG_NONE, format, width, height, n_planes, offset, stride);
     return;
   }
-  /* all of it: downstream may have cropped in place */
+  /* set all fields: downstream may have cropped in place */
   meta->flags = GST_VIDEO_FRAME_FLAG_NONE;
   meta->format = format;
   meta->id = 0;
@@ -71,7 +71,7 @@ gst_gid_metas_set_video (GstGidMetas *metas, GstBuffer *buffer, GstVideoFormat f
   gst_video_alignment_reset (&meta->alignment);
 }
 
-/* --- all of them ------------------------------------------------------------------------------- */
+/* --- cleaning --------------------------------------------------------------------------------- */
 
 typedef struct
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** The metadata that nearly every frame of gidsrc has, and that its buffers keep for the next one. */
+/** The metas that nearly every buffer of gidsrc has, and keeps when it is reused. */
 #ifndef GST_GID_METAS_H
 #define GST_GID_METAS_H
 
@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/** Of one buffer; NULL: it has none of the kind. */
+/** Metas of one buffer; NULL: it has none of this kind. */
 typedef struct
 {
   GstVideoMeta *video;
@@ -15,15 +15,17 @@ typedef struct
   GstReferenceTimestampMeta *media; /* the producer's PTS */
 } GstGidMetas;
 
-/** Finds those that the buffer has, and removes all others. FALSE where one cannot be removed. */
+/**
+ * Finds these metas in the buffer, and removes all others. Returns FALSE if one cannot be removed.
+ */
 gboolean gst_gid_metas_clean (GstGidMetas *metas, GstBuffer *buffer);
 
-/** Where the picture is: as gst_buffer_add_video_meta_full(). */
+/** Sets the GstVideoMeta; arguments of gst_buffer_add_video_meta_full(). */
 void gst_gid_metas_set_video (GstGidMetas *metas, GstBuffer *buffer, GstVideoFormat format,
     guint width, guint height, guint n_planes, const gsize offset[GST_VIDEO_MAX_PLANES],
     const gint stride[GST_VIDEO_MAX_PLANES]);
 
-/** GST_CLOCK_TIME_NONE: it is not known. */
+/** GST_CLOCK_TIME_NONE: removes the meta. */
 void gst_gid_metas_set_submit (GstGidMetas *metas, GstBuffer *buffer, GstClockTime time);
 void gst_gid_metas_set_media (
     GstGidMetas *metas, GstBuffer *buffer, GstClockTime time, GstClockTime duration);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidorientation.h"
 
-/* By a transform, which is what has been done to the picture: how that is undone. */
+/*
+ * Indexed by enum wl_output_transform, which says how the picture was transformed: how to undo
+ * that.
+ */
 static const gchar *const orientations[] = { "rotate-0", "rotate-90", "rotate-180", "rotate-270",
   "flip-rotate-0", "flip-rotate-270", "flip-rotate-180", "flip-rotate-90" };
 

@@ -6,7 +6,10 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* Between two polls: leases that are shorter than three of the first cannot be renewed in time. */
+/*
+ * Limits of the poll interval: leases shorter than three times the minimum cannot be renewed in
+ * time.
+ */
 #define POLL_MIN (10 * GST_MSECOND)
 #define POLL_MAX (250 * GST_MSECOND)
 
@@ -66,7 +69,7 @@ count_taken (GstGidReader *self)
   return count;
 }
 
-/* In ns from now. */
+/* In ns. */
 static guint64
 poll_interval (const GstGidReader *self, const struct gid_consumer_stats *stats)
 {
@@ -105,7 +108,7 @@ gst_gid_reader_hurry (GstGidReader *self)
     schedule_poll (self, now + pause);
 }
 
-/* For programs each time, for people the first time. */
+/* Posts a message for the application each time, and a warning for the user the first time. */
 static void
 post_taken (GstElement *element, const gchar *stream, guint taken, guint64 all)
 {
@@ -122,7 +125,9 @@ post_taken (GstElement *element, const gchar *stream, guint taken, guint64 all)
         taken, stream);
 }
 
-/* Whether it has left, and nobody has a frame any more. With the lock held. */
+/*
+ * Whether the element has stopped, and no memory holds a frame any more. Call with the lock held.
+ */
 static gboolean
 is_done (GstGidReader *self)
 {
@@ -171,9 +176,12 @@ poll_reader (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* --- waking the streaming thread ---------------------------------------------------------------- */
+/* --- waking the streaming thread -------------------------------------------------------------- */
 
-/* A time that was set while we were about to be called is forgotten by then: it is set again. */
+/*
+ * The source's ready time is reset before it is dispatched: a later wake-up that was requested just
+ * now is set again.
+ */
 static gboolean
 wake (gpointer data)
 {
@@ -201,7 +209,7 @@ gst_gid_reader_wake_at (GstGidReader *self, guint64 time)
     g_source_set_ready_time (self->waker, (gint64) (time / GST_USECOND + 1));
 }
 
-/* --- its life ----------------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 static void
 clear_timer (GSource **timer)

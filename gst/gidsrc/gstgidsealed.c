@@ -20,7 +20,7 @@ typedef struct
   gsize size;
 } Mapping;
 
-/* Set with the allocator, before there is any memory. */
+/* Initialised together with the allocator, before any memory exists. */
 static GQuark mapping_quark;
 
 static void
@@ -32,7 +32,7 @@ mapping_free (gpointer data)
   g_free (mapping);
 }
 
-/* Kernels before 6.3 do not know MFD_NOEXEC_SEAL, and later ones may insist on it. */
+/* Kernels before 6.3 do not know MFD_NOEXEC_SEAL, and later ones may require it. */
 static int
 make_memfd (void)
 {
@@ -46,7 +46,10 @@ make_memfd (void)
   return memfd_create ("gid-copy", flags);
 }
 
-/* The seal lets no later mapping write, so this one is made before it. Returns the descriptor. */
+/*
+ * Maps the file before it is sealed, because the seal prevents later writable mappings. Returns the
+ * descriptor, or -1.
+ */
 static int
 make_sealed (Mapping *mapping)
 {

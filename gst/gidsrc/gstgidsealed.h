@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-/** Memory for copies that can be sent on: files that nobody but us can write. */
+/**
+ * Allocator of memory for copies that elements can share: memfds that only this process can write.
+ */
 #ifndef GST_GID_SEALED_H
 #define GST_GID_SEALED_H
 
@@ -8,8 +10,9 @@
 G_BEGIN_DECLS
 
 /**
- * Allocates memfds with F_SEAL_SHRINK and F_SEAL_FUTURE_WRITE, which are mapped for as long as they
- * live, so that this process writes them and no other one. There for as long as the process.
+ * Allocates memfds with F_SEAL_SHRINK and F_SEAL_FUTURE_WRITE. They stay mapped as long as they
+ * exist, so this process can write to them, and no other. The allocator lives as long as the
+ * process.
  */
 GstAllocator *gst_gid_sealed_allocator_get (void);
 

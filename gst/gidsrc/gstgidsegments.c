@@ -19,7 +19,7 @@ gst_gid_segments_interrupt (GstGidSegments *self)
   self->last = GST_CLOCK_TIME_NONE;
 }
 
-/* The time at which the one before ends is that at which this one begins. */
+/* The new segment starts at `time`; its running time continues from the end of the last buffer. */
 static void
 begin_at (GstGidSegments *self, GstClockTime time)
 {
@@ -46,5 +46,5 @@ gst_gid_segments_follow (GstGidSegments *self, const GstBuffer *buffer)
   if (GST_BUFFER_DURATION_IS_VALID (buffer) && GST_BUFFER_DURATION (buffer) > 0)
     lasts = GST_BUFFER_DURATION (buffer);
   self->last = time;
-  self->end = time + MIN (lasts, GST_CLOCK_TIME_NONE - 1 - time); /* both are the producer's */
+  self->end = time + MIN (lasts, GST_CLOCK_TIME_NONE - 1 - time); /* both are untrusted */
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Running time where timestamps are the producer's. It begins with the first frame, as behind a
- * demuxer, whatever the film's time is then. Where a film begins again, or another place of it is
- * gone to, a recording goes on. The streaming thread's.
+ * Sends segments if timestamps are the producer's own (is-live=false). Running time is 0 at the
+ * first frame, as behind a demuxer. It continues if the video restarts, or jumps to another
+ * position, as needed for recording. Used by the streaming thread only.
  */
 #ifndef GST_GID_SEGMENTS_H
 #define GST_GID_SEGMENTS_H
@@ -14,16 +14,16 @@ G_BEGIN_DECLS
 typedef struct
 {
   GstBaseSrc *src;
-  GstClockTime last, end; /* of the last buffer that had a time */
+  GstClockTime last, end; /* of the last buffer with a timestamp */
 } GstGidSegments;
 
 void gst_gid_segments_init (GstGidSegments *self, GstBaseSrc *src);
 void gst_gid_segments_start (GstGidSegments *self);
 
-/** What comes next is another film, or another place of it. */
+/** The next frame belongs to another video, or to another position of it. */
 void gst_gid_segments_interrupt (GstGidSegments *self);
 
-/** The buffer is the next one. Where its time goes back, a segment begins with it. */
+/** Call for each buffer. Sends a new segment if its timestamp is less than the last one. */
 void gst_gid_segments_follow (GstGidSegments *self, const GstBuffer *buffer);
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidsequence.h"
 
-/* By so much two times can differ that are one, but were translated from another machine's clock. */
+/* Two times closer than this can be the same, converted from another machine's clock. */
 #define SAME_TIME (10 * GST_MSECOND)
 
 void
@@ -71,7 +71,7 @@ post_missed (GstGidSequence *self, GstBuffer *buffer, gboolean live)
   gst_element_post_message (self->element, message);
 }
 
-/* Whether it lies in memory of the program that the frame before it came from: slabs are of one. */
+/* Whether the frame's slab is that of the last frame: the same program has sent both. */
 static gboolean
 is_of_the_same (const GstGidSequence *self, const struct gid_frame *frame)
 {
@@ -79,7 +79,7 @@ is_of_the_same (const GstGidSequence *self, const struct gid_frame *frame)
       && gid_slab_of (frame->gid) == gid_slab_of (self->given.gid);
 }
 
-/* How many frames are missing before this one that were wanted. Counts them. */
+/* Counts and returns the frames missing before this one, if they were wanted. */
 static guint64
 note_gap (GstGidSequence *self, const struct gid_frame *frame)
 {
@@ -95,7 +95,7 @@ note_gap (GstGidSequence *self, const struct gid_frame *frame)
 void
 gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame)
 {
-  /* what is missing before a flush is not wanted any more */
+  /* frames missing before a flush are not wanted any more */
   if (frame->flags & GID_FRAME_EOS)
     note_gap (self, frame);
   self->discont = TRUE;
@@ -113,7 +113,7 @@ gst_gid_sequence_is_again (GstGidSequence *self, const struct gid_frame *frame)
       || frame->capture_time > before + SAME_TIME || frame->capture_time + SAME_TIME < before
       || g_atomic_int_get (&self->flushed))
     return FALSE;
-  self->discont = self->away = FALSE; /* nothing came in between */
+  self->discont = self->away = FALSE; /* nothing was sent in between */
   return TRUE;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-/** What of a stream came and what was missed, by the numbers of its frames. The streaming thread's. */
+/**
+ * Tracks sequence numbers: which frames were received, and how many were missed. Used by the
+ * streaming thread only.
+ */
 #ifndef GST_GID_SEQUENCE_H
 #define GST_GID_SEQUENCE_H
 
@@ -11,67 +14,67 @@ G_BEGIN_DECLS
 typedef struct
 {
   GstElement *element;
-  gboolean discont; /* what comes next does not follow on what came before */
-  gboolean torn; /* the frame before the next one was lost */
-  gboolean excused; /* what is missing before the next frame is not missed */
-  gboolean away; /* the stream was away since the last frame, and may be that of the same program */
+  gboolean discont; /* the next frame does not follow the last one */
+  gboolean torn; /* the last frame was lost */
+  gboolean excused; /* frames missing before the next one were not wanted */
+  gboolean away; /* the stream was lost since the last frame; its program may be the same */
   struct
   {
-    gid_id gid; /* GID_NONE: there was none */
+    gid_id gid; /* GID_NONE: none */
     guint64 pts, capture_time;
-  } given; /* the frame that downstream was given last */
-  gint flushed; /* downstream may have forgotten it; atomic */
-  guint64 last; /* the number of the last frame */
-  guint64 lost; /* frames that cannot be shown, or that were taken back at once */
-  gboolean told; /* that a frame cannot be shown */
+  } given; /* the last frame sent downstream */
+  gint flushed; /* downstream may have dropped it; atomic */
+  guint64 last; /* sequence number of the last frame */
+  guint64 lost; /* number of frames that cannot be shown, or were reclaimed too early */
+  gboolean told; /* a warning about a frame that cannot be shown was posted */
   guint64 received, missed;
-  guint64 told_missed, told_lost; /* as many as people were told of */
+  guint64 told_missed, told_lost; /* numbers that were reported */
 } GstGidSequence;
 
 void gst_gid_sequence_init (GstGidSequence *self, GstElement *element);
 void gst_gid_sequence_start (GstGidSequence *self);
 
-/** What comes next does not follow on what came before. */
+/** The next frame does not follow the last one. */
 void gst_gid_sequence_interrupt (GstGidSequence *self);
 
-/** The stream is away. What comes next may follow all the same, if its program lost gidd alone. */
+/** The stream was lost. The next frame may still follow, if its program has only lost gidd. */
 void gst_gid_sequence_note_away (GstGidSequence *self);
 
-/** Downstream is flushed, or pauses: it may want once more what it was given. Any thread. */
+/** Downstream flushes or pauses, and may need its last frame again. Any thread. */
 void gst_gid_sequence_note_flush (GstGidSequence *self);
 
-/** Where frames are missing before the next one, nobody wanted them: they are not missed. */
+/** Frames missing before the next one were not wanted, so they do not count as missed. */
 void gst_gid_sequence_excuse (GstGidSequence *self);
 
-/** An entry without a picture came: a seek, the end, or nothing to show. */
+/** An entry without a picture was received: a flush, the end, or nothing to show. */
 void gst_gid_sequence_note_mark (GstGidSequence *self, const struct gid_frame *frame);
 
 /**
- * Whether this is the frame that downstream has already: who subscribes anew is sent what the stream
+ * Whether downstream already has this frame: a new subscriber is sent the frame that the stream
  * shows.
  */
 gboolean gst_gid_sequence_is_again (GstGidSequence *self, const struct gid_frame *frame);
 
-/** Nothing can be shown of a frame that came. */
+/** A frame was received of which nothing can be shown. */
 void gst_gid_sequence_note_lost (GstGidSequence *self, const struct gid_frame *frame);
 guint64 gst_gid_sequence_get_lost (const GstGidSequence *self);
 
-/** Whether people are to hear that a frame cannot be shown: of the first one. */
+/** Whether to report that a frame cannot be shown: only the first one. */
 gboolean gst_gid_sequence_tell_unusable (GstGidSequence *self);
 
 /**
- * The frame is given downstream as the buffer. Tells the application where some were missed before
- * it; `live`: whether downstream is late by them.
+ * The frame is sent downstream as this buffer. Sets DISCONT, and posts a QoS message if frames were
+ * missed before it. `live`: the `live` field of that message.
  */
 void gst_gid_sequence_note_frame (
     GstGidSequence *self, const struct gid_frame *frame, GstBuffer *buffer, gboolean live);
 
-/** Whether people have heard that frames were missed or lost. */
+/** Whether missed or lost frames were reported. */
 gboolean gst_gid_sequence_was_told (const GstGidSequence *self);
 
 /**
- * Whether people are to hear that now: of the first ones and, `at_end`, of all. `missed` and `lost`
- * are all until now.
+ * Whether to report missed and lost frames now: the first ones and, `at_end`, the totals. Returns
+ * the totals so far.
  */
 gboolean gst_gid_sequence_tell_missing (
     GstGidSequence *self, gboolean at_end, guint64 *missed, guint64 *lost);

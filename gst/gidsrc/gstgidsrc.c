@@ -2,13 +2,13 @@
 /**
  * SECTION:element-gidsrc
  * @title: gidsrc
- * @short_description: receives video of other domains by its number, without a copy
+ * @short_description: Receives video of other domains without a copy
  *
- * gidsrc subscribes to a stream of a domain, its own or another one. Frames are read where their
- * producer wrote them, in memory that is mapped once, and go back to the producer when the last
- * user of a buffer is done with it. The producer may come and go.
+ * gidsrc subscribes to a stream of its own or of another domain. Elements downstream read frames
+ * where their producer has written them, in memory that is mapped once. When the last reference of
+ * a buffer is dropped, its memory returns to the producer. The producer may stop and start again.
  *
- * ## Example
+ * ## Example launch line
  * |[
  * gst-launch-1.0 gidsrc domain=open stream=movie ! videoconvert ! waylandsink
  * ]|
@@ -22,9 +22,9 @@
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstGidSrc, gst_gid_src, GST_TYPE_PUSH_SRC,
     G_IMPLEMENT_INTERFACE (GST_TYPE_URI_HANDLER, gst_gid_src_init_uri_handler));
 
-/* --- start and stop ---------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
-/* Whether downstream was told the end, and no flush has taken it back: whoever wanted that. */
+/* Whether EOS was sent downstream, for whatever reason, and no flush has taken it back. */
 static gboolean
 is_at_end (GstGidSrc *self)
 {
@@ -36,7 +36,7 @@ is_at_end (GstGidSrc *self)
   return told && gst_pad_get_task_state (pad) == GST_TASK_PAUSED;
 }
 
-/* The GstGidReaderFunc: on the domain's thread. */
+/* The GstGidReaderFunc: called by the domain's thread. */
 static void
 reader_polled (GstGidReader *reader, GstElement *element, guint taken)
 {
@@ -109,7 +109,7 @@ gst_gid_src_unlock (GstBaseSrc *src)
 
   gst_gid_backlog_set_flushing (&self->backlog, TRUE);
   gst_gid_sequence_note_flush (&self->sequence);
-  /* also where the application flushes what is not, or no longer, started */
+  /* an application may also flush an element that is not started */
   GST_OBJECT_LOCK (self);
   reader = gst_gid_subscription_get_reader (&self->subscription);
   if (reader) {
@@ -130,9 +130,9 @@ gst_gid_src_unlock_stop (GstBaseSrc *src)
   return TRUE;
 }
 
-/* --- caps and what downstream takes ------------------------------------------------------------ */
+/* --- caps and allocation ---------------------------------------------------------------------- */
 
-/* The caps are the producer's, and come with its first frame. */
+/* The caps are the producer's, and known with its first frame. */
 static gboolean
 gst_gid_src_negotiate (GstBaseSrc *src)
 {
@@ -147,7 +147,7 @@ gst_gid_src_get_caps (GstBaseSrc *src, GstCaps *filter)
   GstGidSrc *self = GST_GID_SRC (src);
   GstCaps *caps, *result;
 
-  /* while there are none of the producer's, and also after: they may change at any frame */
+  /* also once the producer's caps are known, because they may change with any frame */
   caps = gst_pad_get_pad_template_caps (GST_BASE_SRC_PAD (self));
   if (filter == NULL)
     return caps;
@@ -156,7 +156,7 @@ gst_gid_src_get_caps (GstBaseSrc *src, GstCaps *filter)
   return result;
 }
 
-/* How many buffers downstream needs to have at once. */
+/* The number of buffers that downstream needs at once. */
 static guint
 buffers_asked_for (GstQuery *query)
 {
@@ -192,11 +192,12 @@ gst_gid_src_decide_allocation (GstBaseSrc *src, GstQuery *query)
   return TRUE;
 }
 
-/* --- frames ------------------------------------------------------------------------------------ */
+/* --- frames ----------------------------------------------------------------------------------- */
 
 /*
- * The next frame, or the reason why there is none now: -ECANCELED where we are to come back, -ENODATA
- * at the end that the application asked for. Tells it of the state.
+ * Receives the next frame. Returns 1; -EAGAIN: there is none; -ECANCELED: flushing; -ENODATA: the
+ * end that the application has asked for; -EPIPE: the stream has ended, or is refused. Posts state
+ * changes of the stream.
  */
 static int
 receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
@@ -216,7 +217,7 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
     return ret;
   if (outcome.refused)
     return -EPIPE;
-  /* what became of the stream comes after what it sent */
+  /* report the new state after the frames that were sent before it */
   if (outcome.known && !waited && gst_gid_subscription_post_state (&self->subscription, &outcome)
       && outcome.state != GID_CONSUMER_LIVE) {
     gst_gid_sequence_note_away (&self->sequence);
@@ -281,7 +282,7 @@ gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
     if (frame->gid == GID_NONE) {
       if (frame->flags & (GID_FRAME_EOS | GID_FRAME_FLUSH))
         gst_gid_segments_interrupt (&self->segments);
-      continue; /* it went back by itself */
+      continue; /* it needs no release */
     }
     ret = gst_gid_src_make_buffer (self, &arrival, buffer);
     if (ret != GST_FLOW_OK || *buffer) {
@@ -315,7 +316,7 @@ gst_gid_src_event (GstBaseSrc *src, GstEvent *event)
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_LATENCY) {
     gst_event_parse_latency (event, &latency);
-    GST_OBJECT_LOCK (self); /* so that it does not stop meanwhile */
+    GST_OBJECT_LOCK (self); /* so that stop() does not run meanwhile */
     reader = gst_gid_subscription_get_reader (&self->subscription);
     if (reader) {
       gst_gid_domain_lock (reader->domain);
@@ -333,7 +334,7 @@ gst_gid_src_is_seekable (GstBaseSrc *src)
   return FALSE;
 }
 
-/* --- the object -------------------------------------------------------------------------------- */
+/* --- the object ------------------------------------------------------------------------------- */
 
 static gboolean
 gst_gid_src_set_clock (GstElement *element, GstClock *clock)
@@ -343,8 +344,8 @@ gst_gid_src_set_clock (GstElement *element, GstClock *clock)
 }
 
 /*
- * The end that an application asks for comes behind all that has arrived: GstBaseSrc would drop what
- * waits here, which can be seconds where an encoder is late.
+ * EOS of the application takes effect after the frames that have arrived: GstBaseSrc would drop
+ * frames that wait here, which can be seconds of video if an encoder is slow.
  */
 static gboolean
 gst_gid_src_send_event (GstElement *element, GstEvent *event)
@@ -354,8 +355,8 @@ gst_gid_src_send_event (GstElement *element, GstEvent *event)
 
   if (GST_EVENT_TYPE (event) != GST_EVENT_EOS)
     return GST_ELEMENT_CLASS (gst_gid_src_parent_class)->send_event (element, event);
-  GST_OBJECT_LOCK (self); /* so that it does not stop meanwhile */
-  if (!self->live || GST_STATE (self) == GST_STATE_PLAYING) /* else it does not come by */
+  GST_OBJECT_LOCK (self); /* so that stop() does not run meanwhile */
+  if (!self->live || GST_STATE (self) == GST_STATE_PLAYING) /* else there is no streaming thread */
     reader = gst_gid_subscription_get_reader (&self->subscription);
   if (reader) {
     gst_gid_domain_lock (reader->domain);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The source as GStreamer sees it, and the parts that it is made of. Each part has a file of its own,
- * and what is in it is that file's: others call its functions.
+ * The element gidsrc, and the parts it consists of. Each part has a file of its own; the others
+ * only call its functions.
  */
 #ifndef GST_GID_SRC_H
 #define GST_GID_SRC_H
@@ -28,11 +28,11 @@ struct _GstGidSrc
 
   gboolean forward_eos, fd_memory; /* properties; the object lock */
   gboolean live; /* from start to stop */
-  gint monotonic; /* the clock's time is CLOCK_MONOTONIC; atomic */
+  gint monotonic; /* the pipeline clock is CLOCK_MONOTONIC; atomic */
   GstClockTime last_pts; /* of a live source; GST_CLOCK_TIME_NONE: none yet */
-  guint64 taken; /* frames that were taken back from downstream; the domain's lock */
+  guint64 taken; /* frames that were reclaimed from downstream; the domain's lock */
 
-  /* the streaming thread's */
+  /* streaming thread */
   GHashTable *imports; /* a slab's key -> GstGidImport */
   GstCaps *caps;
   gboolean has_video_meta, has_crop_meta;
@@ -58,27 +58,27 @@ void gst_gid_src_finish_properties (GstGidSrc *self);
 
 /* gstgidsrcuri.c */
 
-/** As a GInterfaceInitFunc: gid://DOMAIN/STREAM. */
+/** The GInterfaceInitFunc of GstURIHandler, for gid://DOMAIN/STREAM. */
 void gst_gid_src_init_uri_handler (gpointer interface, gpointer data);
 
 /* gstgidsrcstats.c */
 
-/** The `stats` of a source. */
+/** Creates the structure of the `stats` property. */
 GstStructure *gst_gid_src_create_stats (gpointer src);
 
-/* gstgidsrcbuffer.c: from a frame to a buffer */
+/* gstgidsrcbuffer.c: makes buffers of frames */
 
 /**
- * The frame as a buffer, which gives it back. Negotiates where the caps are new. GST_FLOW_OK with
- * `*buffer` NULL: there is nothing to see in the frame.
+ * Makes a buffer of the frame, which it releases when it is freed. Negotiates if the caps have
+ * changed. GST_FLOW_OK with `*buffer` NULL: nothing of the frame can be shown.
  */
 GstFlowReturn gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **buffer);
 
-/** Where frames are missing: tells people, of the first ones and, `at_end`, of all. */
+/** Reports missing frames to the user: the first ones and, `at_end`, the total. */
 void gst_gid_src_tell_missing (GstGidSrc *self, gboolean at_end);
 
 /**
- * What is to be filled in now; NULL: nothing. Then gid_consumer_sleep() returns when the next picture
+ * Returns the picture to fill in now, or NULL: then gid_consumer_sleep() returns when the next one
  * is due.
  */
 GstBuffer *gst_gid_src_make_filler (GstGidSrc *self);

@@ -13,7 +13,7 @@ get_reader (GstGidSrc *self)
   return gst_gid_subscription_get_reader (&self->subscription);
 }
 
-/* Whether downstream asks for such caps by name. Who takes anything may want to look inside. */
+/* Whether downstream lists such caps. Elements with ANY caps may want to access the pixels. */
 static gboolean
 names_caps (GstGidSrc *self, const GstCaps *caps)
 {
@@ -24,7 +24,10 @@ names_caps (GstGidSrc *self, const GstCaps *caps)
   return named;
 }
 
-/* Of what its producer sent wrongly: what went wrong here, or was taken back, is told otherwise. */
+/*
+ * Reports an invalid frame of the producer. Frames that were reclaimed, and errors on this side,
+ * are reported elsewhere.
+ */
 static void
 tell_unusable (GstGidSrc *self, const gchar *why)
 {
@@ -50,20 +53,20 @@ find_import (GstGidSrc *self, const GstGidArrival *arrival)
 
     GST_WARNING_OBJECT (self, "cannot import %s: %s", gid_format (arrival->frame.gid, text),
         gid_strerror (ret < 0 ? ret : -EPROTO));
-    if (ret == 0 || ret == -EPROTO) /* other errors are those of memory that is gone */
+    if (ret == 0 || ret == -EPROTO) /* other errors mean that the memory has been freed */
       tell_unusable (self, "its memory is described in a way that makes no sense");
     return NULL;
   }
   if (import->format.dmabuf && import->caps != self->caps
       && gst_gid_format_is_linear (&import->format) && !names_caps (self, import->caps))
     gst_gid_import_set_raw (import);
-  /* so that equal caps of several slabs are told by a look at the pointer */
+  /* so that equal caps of several slabs are the same object */
   if (self->caps && self->caps != import->caps && gst_caps_is_equal (self->caps, import->caps))
     gst_caps_replace (&import->caps, self->caps);
   return import;
 }
 
-/* Where CLOCK_MONOTONIC's `time` is in running time. */
+/* Converts a time of CLOCK_MONOTONIC to running time. */
 static GstClockTime
 running_time (GstGidSrc *self, guint64 time)
 {
@@ -87,13 +90,13 @@ running_time (GstGidSrc *self, guint64 time)
   return MAX ((GstClockTimeDiff) (time - base) - offset, 0);
 }
 
-/* Nobody sends a frame so long before it is to be shown, whatever latency a pipeline has. */
+/* The furthest plausible presentation time: more than any pipeline's latency. */
 #define FAR (10 * GST_SECOND)
 
 /*
- * When the frame is to be shown, by the monotonic clock. Its producer says that, and sinks would wait
- * for any time: what is too far is not believed. So it is with a film that is sent as fast as can be,
- * whose times are to go on there: they follow each other as the frames do.
+ * The monotonic time at which the frame should be shown, as its producer says. Limited to FAR,
+ * because sinks would wait for any time. So are the timestamps of a film that is sent as fast as
+ * possible: they follow each other as the frames do.
  */
 static GstClockTime
 when_shown (const struct gid_frame *frame)
@@ -105,13 +108,14 @@ when_shown (const struct gid_frame *frame)
   return MIN (frame->submit_time, now);
 }
 
-/* By how much frames that are sent may be due later, as those of films are. */
+/* The presentation time of frames of a film can be so much later than the time they were sent. */
 #define AHEAD GST_SECOND
 
 /*
- * Its running time. Time stood still in a pause, but not for frames: the last of those that came then
- * is what is shown now. And a film may be so late that its frames were due before we played: these are
- * shown when they were sent. Encoders and files want no time that was before.
+ * The PTS for a live source. Running time stands still in a pause, but the producer does not: the
+ * last frame sent in the pause is shown now. A film may also be so late that its frames were due
+ * before this pipeline played: these get the time at which they were sent. Encoders and muxers need
+ * timestamps that increase.
  */
 static GstClockTime
 live_pts (GstGidSrc *self, const GstGidArrival *arrival)
@@ -120,7 +124,7 @@ live_pts (GstGidSrc *self, const GstGidArrival *arrival)
   GstClockTime pts = running_time (self, when_shown (frame)), last = self->last_pts;
   GstClockTime ahead = arrival->unasked ? AHEAD : 0;
 
-  /* a flush may have begun running time anew */
+  /* a flush may have reset the running time */
   if (GST_CLOCK_TIME_IS_VALID (pts) && GST_CLOCK_TIME_IS_VALID (last) && pts <= last
       && last < running_time (self, gid_clock_now ()) + ahead)
     pts = MAX (last + 1, running_time (self, MIN (frame->submit_time, gid_clock_now ())));
@@ -147,14 +151,14 @@ set_times (GstGidSrc *self, GstBuffer *buffer, const GstGidArrival *arrival, Gst
   gst_gid_metas_set_media (metas, buffer, frame->pts, frame->duration);
 }
 
-/* Whether moving the planes' offsets is enough to crop. */
+/* Whether the picture can be cropped by moving the offsets of its planes. */
 static gboolean
 move_offsets (
     const struct gid_box *crop, const struct gid_layout *layout, gsize offset[GST_VIDEO_MAX_PLANES])
 {
   const struct gid_format_info *format = gid_format_find (layout->fourcc);
 
-  /* where the rows of others are, and what planes there are, is the driver's secret */
+  /* for other modifiers only the driver knows where rows and planes are */
   if (layout->modifier != GST_GID_LINEAR)
     return FALSE;
   for (guint i = 0; i < layout->plane_count; i++) {
@@ -169,8 +173,9 @@ move_offsets (
 }
 
 /*
- * Who changes the picture has a copy of the memory, and may write whole rows there, as videobalance
- * does. The last one of a part ends behind that of the picture. FALSE: the slot has no such memory.
+ * An element that changes the picture makes a copy of the memory, and may write whole rows there,
+ * as videobalance does. The last row of the crop then extends beyond the end of the picture.
+ * Extends the memory by that; FALSE: the slot is too small.
  */
 static gboolean
 has_whole_rows (GstBuffer *buffer, const struct gid_box *crop, const struct gid_layout *layout,
@@ -191,7 +196,10 @@ has_whole_rows (GstBuffer *buffer, const struct gid_box *crop, const struct gid_
   return TRUE;
 }
 
-/* Says where the picture is in the memory. Returns FALSE where only a copy can say it. */
+/*
+ * Sets GstVideoMeta and GstVideoCropMeta. Returns FALSE if a copy is needed for downstream to
+ * understand where the picture is.
+ */
 static gboolean
 describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
     const GstGidImport *import, GstGidMetas *metas)
@@ -228,7 +236,7 @@ describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
     meta->width = crop->width;
     meta->height = crop->height;
   }
-  /* of alternate fields, caps and meta have the height of the frame */
+  /* in alternate interlacing, caps and meta have the height of the whole frame */
   if (height == gst_gid_format_height (&import->format))
     height = GST_VIDEO_INFO_HEIGHT (info);
   gst_gid_metas_set_video (metas, buffer, GST_VIDEO_INFO_FORMAT (info), width, height,
@@ -236,7 +244,9 @@ describe (GstGidSrc *self, GstBuffer *buffer, const struct gid_frame *frame,
   return ok && (self->has_video_meta || (import->is_plain && !cropped));
 }
 
-/* What the stream is, and what was asked for instead: nobody else knows both. */
+/*
+ * Posts an error with both the stream's caps and those of downstream: no other element knows both.
+ */
 static void
 post_not_negotiated (GstGidSrc *self)
 {
@@ -263,8 +273,9 @@ set_caps (GstGidSrc *self, GstCaps *caps)
 }
 
 /*
- * What downstream takes may be another thing since the last frame, as where a branch came to a tee.
- * GstBaseSrc asks it before it asks us for a frame, for which we may have waited long.
+ * Negotiates if the caps have changed, or downstream wants to renegotiate, for example because a
+ * branch was added to a tee. GstBaseSrc checks that only before create(), which may wait for a
+ * frame for long.
  */
 static GstFlowReturn
 negotiate (GstGidSrc *self, GstGidImport *import)
@@ -276,7 +287,7 @@ negotiate (GstGidSrc *self, GstGidImport *import)
     return GST_FLOW_OK;
   if (!same)
     set_caps (self, import->caps);
-  /* whether downstream took the caps only the next buffer would tell */
+  /* otherwise only pushing the next buffer would tell whether downstream accepts the caps */
   if (gst_base_src_negotiate (GST_BASE_SRC_CAST (self))
       && gst_pad_peer_query_accept_caps (GST_BASE_SRC_PAD (self), self->caps))
     return GST_FLOW_OK;
@@ -286,7 +297,7 @@ negotiate (GstGidSrc *self, GstGidImport *import)
   return GST_FLOW_ERROR;
 }
 
-/* For downstream elements that know one layout only. */
+/* For elements downstream that do not support GstVideoMeta. */
 static GstFlowReturn
 copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
 {
@@ -309,7 +320,10 @@ copy_plain (GstGidSrc *self, GstBuffer **buffer, const GstGidImport *import)
   return GST_FLOW_OK;
 }
 
-/* What is filled in takes the place of the picture, which is to be shown again then. */
+/*
+ * Whether downstream already shows this frame. If a picture was filled in since then, it is shown
+ * again.
+ */
 static gboolean
 is_there_already (GstGidSrc *self, const struct gid_frame *frame)
 {
@@ -317,7 +331,7 @@ is_there_already (GstGidSrc *self, const struct gid_frame *frame)
       && gst_gid_sequence_is_again (&self->sequence, frame);
 }
 
-/* A frame of which nothing can be shown. */
+/* Counts a frame of which nothing can be shown. */
 static GstFlowReturn
 drop_frame (GstGidSrc *self, const struct gid_frame *frame)
 {
@@ -326,7 +340,7 @@ drop_frame (GstGidSrc *self, const struct gid_frame *frame)
 }
 
 /*
- * Whether downstream holds so many frames that this one is to be copied, or its lease is too short
+ * Whether to copy this frame, because downstream holds too many frames, or the lease is too short
  * to be renewed.
  */
 static gboolean
@@ -345,8 +359,8 @@ holds_enough (GstGidSrc *self, const GstGidImport *import)
 }
 
 /*
- * The frame as a copy, and gives it back; or NULL where it cannot be copied now, or, with `*stale`,
- * was taken back meanwhile. Counts nothing.
+ * Returns a copy of the frame, and releases the frame. NULL if it cannot be copied now, or, with
+ * `*stale` set, was reclaimed meanwhile. Does not count the copy.
  */
 static GstBuffer *
 copy_frame (
@@ -357,7 +371,7 @@ copy_frame (
   gboolean copied;
 
   if (import->format.dmabuf)
-    return NULL; /* downstream takes nothing else */
+    return NULL; /* downstream accepts nothing else */
   copy = gst_gid_copier_acquire (&self->copier, gst_gid_copier_size_of (&import->info));
   if (copy == NULL)
     return NULL;
@@ -370,9 +384,9 @@ copy_frame (
 }
 
 /*
- * The frame as a buffer: the copy that it came as, another copy where downstream holds enough, or
- * the slot itself, which the buffer then gives back. NULL with GST_FLOW_OK: it was taken back before
- * it could be read. `*metas` is NULL for a copy.
+ * Makes a buffer of the frame: the copy it was received as, a new copy if downstream holds enough
+ * frames, or the slot itself, which is released when the buffer is freed. NULL with GST_FLOW_OK: it
+ * was reclaimed before it could be read. `*metas` is NULL for a copy.
  */
 static GstFlowReturn
 wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer **buffer,
@@ -411,7 +425,7 @@ read_metadata (GstGidSrc *self, GstGidArrival *arrival, const struct gid_slab *s
   gst_gid_domain_unlock (reader->domain);
 }
 
-/* Where frames are missing, downstream was too slow, or this program was. */
+/* Reports missed or lost frames, with the cause and what to do. */
 static void
 post_missing (GstGidSrc *self, guint64 missed, guint64 lost)
 {
@@ -449,7 +463,7 @@ gst_gid_src_tell_missing (GstGidSrc *self, gboolean at_end)
   gboolean first = !gst_gid_sequence_was_told (&self->sequence);
   guint64 missed, lost;
 
-  /* who asked for that knows */
+  /* this is what the user has asked for */
   if (gst_gid_credit_drops_old (&self->credit) && self->live)
     return;
   if (!gst_gid_sequence_tell_missing (&self->sequence, at_end, &missed, &lost))
@@ -529,12 +543,15 @@ gst_gid_src_make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **ou
   return ret;
 }
 
-/* --- what is filled in ------------------------------------------------------------------------- */
+/* --- pictures that are filled in -------------------------------------------------------------- */
 
-/* Who is later than that goes on from now, and does not catch up. */
+/* After a delay longer than this, continue from now, without catching up. */
 #define LATE (100 * GST_MSECOND)
 
-/* For when a picture is due now; GST_CLOCK_TIME_NONE: none is, and we are woken for the next one. */
+/*
+ * The time of the picture that is due now; GST_CLOCK_TIME_NONE: none is, and the streaming thread
+ * is woken for the next one.
+ */
 static GstClockTime
 filler_time (GstGidSrc *self)
 {

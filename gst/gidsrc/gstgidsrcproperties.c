@@ -14,7 +14,7 @@ get_is_live (gpointer object, GValue *value)
   g_value_set_boolean (value, gst_base_src_is_live (object));
 }
 
-/* Sinks ask for it when they begin to play, and when they are told. */
+/* Sinks query the latency when they begin to play, and after this message. */
 static void
 set_latency (gpointer object, const GValue *value)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** gid://DOMAIN/STREAM: by it playbin3 and uridecodebin3 find gidsrc, and what it is to read. */
+/** GstURIHandler for gid://DOMAIN/STREAM, by which playbin3 and uridecodebin3 find gidsrc. */
 #include "gstgidsrc.h"
 
 #define SCHEME "gid"
@@ -34,7 +34,7 @@ get_uri (GstURIHandler *handler)
   return uri;
 }
 
-/* Names have no character that needs to be escaped in a URI; that of a stream can have a slash. */
+/* Names have no characters that must be escaped in a URI; the name of a stream may have a slash. */
 static gboolean
 parse (const gchar *uri, gchar **domain, gchar **stream)
 {

@@ -3,7 +3,10 @@
 
 #define PATIENCE (2 * GST_SECOND)
 
-/* What says how pixels are put and meant, but nothing of a film: a still has no rate. */
+/*
+ * Caps with the layout and colours of the stream's pictures, but without fields of video such as
+ * framerate.
+ */
 static GstCaps *
 still_caps (const GstVideoInfo *info)
 {
@@ -14,7 +17,9 @@ still_caps (const GstVideoInfo *info)
   return caps;
 }
 
-/* Starts it. NULL: `error` says what it complained of, if it did. */
+/*
+ * Prerolls the pipeline and takes the first sample. Returns NULL, with `error` if one was posted.
+ */
 static GstSample *
 take_first (GstElement *pipeline, GstElement *sink, GError **error)
 {
@@ -34,7 +39,7 @@ take_first (GstElement *pipeline, GstElement *sink, GError **error)
   return sample;
 }
 
-/* NULL: `error` says why. */
+/* Returns NULL with an error. */
 static GstSample *
 decode (const gchar *path, const GstVideoInfo *info, GError **error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** A picture of a file, in the form that a stream's pictures have. */
+/** Reads the picture of a file, in the format of a stream's pictures. */
 #ifndef GST_GID_STILL_H
 #define GST_GID_STILL_H
 
@@ -8,9 +8,10 @@
 G_BEGIN_DECLS
 
 /**
- * Paints the picture of a file into `to`, which has room for one of `info`: PNG, JPEG, or whatever
- * decodebin knows; of a film the first picture. It keeps its shape, with black borders. Takes as
- * long as the file's decoder, at most two seconds. Any thread. FALSE: `error` says why.
+ * Writes the picture of a file to `to`, whose format is `info`. The file can be PNG, JPEG, or
+ * anything that decodebin supports; of a video, the first picture. It keeps its aspect ratio, with
+ * black borders. Blocks until it is decoded, at most two seconds. Any thread. Returns FALSE with an
+ * error.
  */
 gboolean gst_gid_still_paint (
     const gchar *path, GstBuffer *to, const GstVideoInfo *info, GError **error);

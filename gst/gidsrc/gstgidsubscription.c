@@ -9,10 +9,10 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* A producer that is started at about the same time is there by then. */
+/* A producer that is started at about the same time has published its stream by then. */
 #define LONG_WAIT (5 * GST_SECOND)
 
-/* --- the consumer's callbacks: with the domain's lock held ------------------------------------- */
+/* --- callbacks of the consumer: with the domain's lock held ----------------------------------- */
 
 static void
 state_changed (void *data, enum gid_consumer_state state, int reason)
@@ -28,7 +28,7 @@ state_changed (void *data, enum gid_consumer_state state, int reason)
   self->reason = reason;
 }
 
-/* Whether the reason may pass: nobody answers, or not yet. */
+/* Whether the error may be temporary: there is no answer, or not yet. */
 static gboolean
 may_pass (int error)
 {
@@ -45,7 +45,7 @@ refuse (GstGidSubscription *self, int error)
       self->asked_domain ? self->asked_domain : gst_gid_domain_get_name (own));
 }
 
-/* What became of asking for the stream. */
+/* gidd has answered the subscription. */
 static void
 answered (void *data, int error)
 {
@@ -65,7 +65,7 @@ answered (void *data, int error)
   gid_consumer_interrupt (self->reader->consumer);
 }
 
-/* --- its life ----------------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 void
 gst_gid_subscription_init (GstGidSubscription *self, GstElement *element)
@@ -124,7 +124,7 @@ gst_gid_subscription_subscribe (GstGidSubscription *self)
     .sleeps = true,
     .state = state_changed,
     .data = reader,
-    .answered = answered, /* the streaming thread waits for no other program */
+    .answered = answered, /* so that the streaming thread does not wait for other programs */
     .credit = self->credit,
     .drop_old = self->drop_old,
     .reconnect = self->waits,
@@ -211,7 +211,7 @@ gst_gid_subscription_get_stats (GstGidSubscription *self, struct gid_consumer_st
   *stats = self->last_stats;
 }
 
-/* --- what became of it -------------------------------------------------------------------------- */
+/* --- reports ---------------------------------------------------------------------------------- */
 
 GstGidOutcome
 gst_gid_subscription_get_outcome (const GstGidSubscription *self)

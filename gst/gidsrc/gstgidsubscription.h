@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** The stream that a source reads: its subscription, and what became of that. */
+/** A source's subscription to a stream, and its state. */
 #ifndef GST_GID_SUBSCRIPTION_H
 #define GST_GID_SUBSCRIPTION_H
 
@@ -16,11 +16,11 @@ typedef struct
   gboolean reconnect, dmabuf;
 
   /* from start to stop */
-  GstGidReader *reader; /* to change with the object lock */
+  GstGidReader *reader; /* changed only with the object lock held */
   struct gid_timeline *timeline; /* NULL: none */
-  struct gid_consumer_stats last_stats; /* when there is no consumer any more */
-  gchar *asked_domain, *asked_stream; /* as they were at the start; */
-  gboolean waits; /* so was reconnect */
+  struct gid_consumer_stats last_stats; /* the final statistics, after the consumer was destroyed */
+  gchar *asked_domain, *asked_stream; /* values of the properties at the start */
+  gboolean waits; /* value of `reconnect` at the start */
   guint credit;
   gboolean drop_old;
   GstGidReaderFunc polled;
@@ -28,64 +28,74 @@ typedef struct
   /* the domain's lock */
   enum gid_consumer_state state;
   int reason;
-  gboolean answered, subscribed; /* whether gidd has answered, and ever with yes */
-  GError *refusal; /* it never will; not changed again before the end */
+  gboolean answered, subscribed; /* gidd has answered; and at least once with success */
+  GError *refusal; /* the subscription is refused; constant once set */
 
-  /* the streaming thread's */
+  /* streaming thread */
   enum gid_consumer_state posted_state;
-  guint64 waits_since; /* for the stream, of the monotonic clock, ns; 0: it does not */
-  gboolean told_waiting; /* that it does so for long */
+  guint64 waits_since; /* since when, monotonic time in ns; 0: it does not wait */
+  gboolean told_waiting; /* a notice about the long wait was posted */
 } GstGidSubscription;
 
-/** What becomes of a stream, as far as the streaming thread is to hear of it. */
+/** The state of a subscription, for the streaming thread. */
 typedef struct
 {
   enum gid_consumer_state state;
   int reason;
   gboolean known; /* gidd has answered */
-  gboolean refused; /* for good */
+  gboolean refused; /* permanently */
 } GstGidOutcome;
 
 void gst_gid_subscription_init (GstGidSubscription *self, GstElement *element);
 
 /**
- * Opens the domain, and keeps what the properties say: the stream that is to be read, for so many
- * frames at once. `polled`: see gst_gid_reader_start(). Returns FALSE with an error.
+ * Connects to the domain, and stores the values of the properties. `credit`: number of frames held
+ * at once. `polled`: see gst_gid_reader_start(). Returns FALSE with an error.
  */
 gboolean gst_gid_subscription_start (GstGidSubscription *self, guint credit, gboolean drop_old,
     GstGidReaderFunc polled, GError **error);
 
-/** Ends the subscription, and closes the domain, once nobody has frames of it: see the reader. */
+/**
+ * Ends the subscription and closes the connection, once no memory holds a frame: see
+ * gst_gid_reader_leave().
+ */
 void gst_gid_subscription_stop (GstGidSubscription *self);
 
 /**
- * Subscribes to the stream, where it is not subscribed to: the first frame is wanted. FALSE: the
- * outcome says that it is refused. With the domain's lock held, as:
+ * Subscribes to the stream, unless subscribed already. Returns FALSE if it is refused; the outcome
+ * says so. Call with the domain's lock held.
  */
 gboolean gst_gid_subscription_subscribe (GstGidSubscription *self);
 
-/** No frame is wanted any more. What downstream holds goes back, too. */
+/**
+ * Ends the subscription at once, and releases the frames that downstream holds. Call with the
+ * domain's lock held.
+ */
 void gst_gid_subscription_unsubscribe (GstGidSubscription *self);
 
-/** What reads, between start and stop; NULL outside of that, with the object lock held. */
+/**
+ * The reader, between start and stop; NULL otherwise. Threads other than the streaming thread call
+ * it with the object lock held.
+ */
 GstGidReader *gst_gid_subscription_get_reader (const GstGidSubscription *self);
 
-/** With the domain's lock held. */
+/** Call with the domain's lock held. */
 GstGidOutcome gst_gid_subscription_get_outcome (const GstGidSubscription *self);
 
-/** Tells the application of another state. The streaming thread. Returns whether it is another. */
+/** Posts a message if the state has changed, and returns whether it has. Streaming thread. */
 gboolean gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *outcome);
 
 /**
- * Nothing has come: who waits for long for a stream that there is not is told once what it waits for.
- * Before that, gid_consumer_sleep() returns when it is time. The streaming thread, without the lock.
+ * Nothing was received. Posts one notice if the stream has been missing for long, and before that
+ * makes gid_consumer_sleep() return when it is time for the notice. Streaming thread, without the
+ * lock.
  */
 void gst_gid_subscription_note_waiting (GstGidSubscription *self, const GstGidOutcome *outcome);
 
-/** Posts why the stream ended, if it did not end in good order. Returns whether it did not. */
+/** Posts an error if the stream did not end normally, and returns whether it did not. */
 gboolean gst_gid_subscription_post_end (GstGidSubscription *self, int error);
 
-/** With the object lock held. */
+/** Call with the object lock held. */
 const gchar *gst_gid_subscription_get_domain (const GstGidSubscription *self);
 const gchar *gst_gid_subscription_get_stream (const GstGidSubscription *self);
 void gst_gid_subscription_get_stats (GstGidSubscription *self, struct gid_consumer_stats *stats);

@@ -15,7 +15,7 @@ typedef GstAllocatorClass GstGidViewAllocatorClass;
 static GType gst_gid_view_allocator_get_type (void);
 G_DEFINE_TYPE (GstGidViewAllocator, gst_gid_view_allocator, GST_TYPE_ALLOCATOR);
 
-/* Set with the allocators, before there is any memory. */
+/* Initialised together with the allocators, before any memory exists. */
 static GQuark base_quark;
 
 static gpointer
@@ -85,7 +85,7 @@ gst_gid_view_allocator_init (GstGidViewAllocator *allocator)
   GST_OBJECT_FLAG_SET (allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
-/* They have no state, and are there for as long as the process. */
+/* Stateless singletons that live as long as the process. */
 static GstAllocator *
 get_allocator (GstGidView kind)
 {
@@ -127,9 +127,9 @@ gst_gid_view_new (
 }
 
 /*
- * Whether downstream has shared memory of its own to copy to. Such sinks (waylandsink) would hand
- * our descriptors on to a Wayland compositor, which maps wl_shm pools for writing: it is refused,
- * and the compositor ends the connection.
+ * Whether downstream proposes shared memory to copy to. Such sinks (waylandsink) would pass our
+ * descriptors to a Wayland compositor, which maps wl_shm pools for writing. That fails, and the
+ * compositor ends the connection.
  */
 static gboolean
 would_write (GstQuery *query)
