@@ -8,27 +8,27 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* A wait looks again after this whether the pad flushes, which nobody tells of. */
+/* Interval at which waits check whether the pad is flushing, which nothing signals. */
 #define WAIT_STEP_MS 20
 
-/* Lists under way: one, and one more after a wait that was given up. */
+/* Lists in flight: one, and one more after an interrupted wait. */
 #define LISTS 4
 
-/* What the canvas is made with, before the first list says more. */
+/* Initial size of the canvas, before the first list. */
 #define FIRST_SIZE 16
 
-/* Slabs that are known to be granted. More are asked for once more, which does no harm. */
+/* Slabs that are known to be granted. If there are more, granting one again does no harm. */
 #define GRANTED_MAX 1024
 
-/* The mask of the checkered background, and its squares. */
+/* The mask of the checker pattern, and its squares. */
 #define CHECKER_SIZE 256
 #define CHECKER_SQUARE 8
 #define CHECKER_DARK 0xff505050
 #define CHECKER_LIGHT 0xffa0a0a0
 
-/* --- life -------------------------------------------------------------------------------------- */
+/* --- creation --------------------------------------------------------------------------------- */
 
-/* With the reader's lock held. */
+/* Called with the reader's lock held. */
 static void
 state_changed (void *data, enum gid_consumer_state state, int reason)
 {
@@ -172,7 +172,7 @@ gst_gid_canvas_wait_a_moment (GstGidCanvas *self)
   poll (fds, G_N_ELEMENTS (fds), WAIT_STEP_MS);
 }
 
-/* --- lists ------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
 gboolean
 gst_gid_canvas_grant (
@@ -256,9 +256,12 @@ gst_gid_canvas_wait (GstGidCanvas *self, guint64 fence, GstPad *pad)
   return ret;
 }
 
-/* --- pictures ---------------------------------------------------------------------------------- */
+/* --- pictures --------------------------------------------------------------------------------- */
 
-/* The frame with these times, if it is there. Gives others back. With the reader's lock held. */
+/*
+ * Receives the frame with this timestamp, and releases all others. Returns 0, -EAGAIN or -EPIPE.
+ * Call with the reader's lock held.
+ */
 static int
 receive (GstGidCanvas *self, guint64 pts, struct gid_frame *frame)
 {
@@ -323,7 +326,7 @@ gst_gid_canvas_take (GstGidCanvas *self, guint64 pts, GstGidView kind, GstPad *p
     gid_consumer_release (self->reader->consumer, &frame);
   gst_gid_domain_unlock (self->reader->domain);
   if (*buffer == NULL)
-    return -EPIPE; /* it went with its engine */
+    return -EPIPE; /* it was freed when the engine ended */
   describe (*buffer, metas, *import);
   return 0;
 }
@@ -338,7 +341,9 @@ gst_gid_canvas_is_short (GstGidCanvas *self)
   gst_gid_domain_lock (self->reader->domain);
   gid_consumer_get_stats (self->reader->consumer, &stats);
   gst_gid_domain_unlock (self->reader->domain);
-  /* one is drawn, and one has to be free for the next; nor does that come without credit */
+  /*
+   * one slot for the picture being drawn and one for the next; without credit there is no next one
+   */
   return stats.held + 2 > canvas.slots || (stats.credit > 0 && stats.held >= stats.credit)
       || gst_gid_reader_is_too_late (&stats);
 }

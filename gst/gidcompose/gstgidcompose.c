@@ -2,15 +2,15 @@
 /**
  * SECTION:element-gidcompose
  * @title: gidcompose
- * @short_description: has the 2D engine of another domain compose videos, without a copy
+ * @short_description: Composes videos with the 2D engine of another domain
  *
- * gidcompose puts videos on one canvas, as the compositor element does, and has the same properties
- * for that. But gid-engine does it, in the domain that owns the engine. Only the numbers of frames
- * go there: what comes from gidsrc, or was written into memory that gidcompose offers, is not
- * copied. The pictures are frames of the engine's stream `canvas/NAME`, and go downstream without a
- * copy, too.
+ * gidcompose composes several videos into one, like the compositor element, and has the same
+ * properties for that. The work is done by gid-engine, in the domain that owns the engine. Buffers
+ * from gidsrc, and buffers in memory that gidcompose proposes to upstream, are not copied: the
+ * engine reads them in place. The composed pictures are frames of the engine's stream
+ * `canvas/NAME`, and are not copied either.
  *
- * ## Example
+ * ## Example launch line
  * |[
  * gst-launch-1.0 gidcompose name=c engine=cluster canvas=panel sink_1::xpos=640 ! gidsink stream=all \
  *   gidsrc stream=map ! c. gidsrc stream=movie ! c.
@@ -26,14 +26,16 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* How often the engine may refuse the same picture before that is an error. */
+/* How often the engine may refuse the same picture before an error is posted. */
 #define REFUSED_MAX 3
 
-/* How long the first contact to the engine may take where `reconnect` is off. */
+/* How long connecting to the engine may take if `reconnect` is FALSE. */
 #define CONNECT_TIME (5 * G_TIME_SPAN_SECOND)
 
-/* What the engine reads, and what it draws into. Its pixels with alpha would be multiplied by it,
- * which GStreamer's are not: so there are no canvases with alpha. */
+/*
+ * What the engine can read, and what it can draw. It draws premultiplied alpha, but GStreamer's
+ * alpha is straight: so the source pad has no formats with alpha.
+ */
 #define SINK_FORMATS \
   "{ BGRx, BGRA, RGBx, RGBA, xRGB, ARGB, xBGR, ABGR, RGB16, BGR, RGB, NV12, NV21, NV16, NV61, " \
   "NV24, I420, YV12, Y42B, Y444, YUY2, YVYU, UYVY, VYUY }"
@@ -49,7 +51,7 @@ static void child_proxy_init (gpointer iface, gpointer data);
 G_DEFINE_FINAL_TYPE_WITH_CODE (GstGidCompose, gst_gid_compose, GST_TYPE_VIDEO_AGGREGATOR,
     G_IMPLEMENT_INTERFACE (GST_TYPE_CHILD_PROXY, child_proxy_init));
 
-/* --- start and stop ---------------------------------------------------------------------------- */
+/* --- start and stop --------------------------------------------------------------------------- */
 
 static gboolean
 gst_gid_compose_start (GstAggregator *agg)
@@ -112,9 +114,9 @@ gst_gid_compose_stop (GstAggregator *agg)
   return stopped;
 }
 
-/* --- caps -------------------------------------------------------------------------------------- */
+/* --- caps ------------------------------------------------------------------------------------- */
 
-/* Layers may have any size, rate and format: none of that is the canvas's. */
+/* Layers may have any size, framerate and format, independent of the canvas. */
 static gboolean
 gst_gid_compose_sink_query (GstAggregator *agg, GstAggregatorPad *pad, GstQuery *query)
 {
@@ -141,7 +143,7 @@ gst_gid_compose_sink_query (GstAggregator *agg, GstAggregatorPad *pad, GstQuery 
   }
 }
 
-/* The first that downstream takes: which the layers have does not matter to the engine. */
+/* The first format that downstream accepts: the engine converts the layers' formats. */
 static void
 gst_gid_compose_find_best_format (
     GstVideoAggregator *vagg, GstCaps *downstream, GstVideoInfo *best, gboolean *alpha)
@@ -163,7 +165,7 @@ gst_gid_compose_find_best_format (
   }
 }
 
-/* The canvas is as large as all layers together, and as fast as the fastest. */
+/* The canvas has the size of all layers together, and the highest framerate. */
 static GstCaps *
 gst_gid_compose_fixate_src_caps (GstAggregator *agg, GstCaps *caps)
 {
@@ -222,7 +224,7 @@ gst_gid_compose_negotiated_src_caps (GstAggregator *agg, GstCaps *caps)
   return GST_AGGREGATOR_CLASS (gst_gid_compose_parent_class)->negotiated_src_caps (agg, caps);
 }
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static gboolean
 gst_gid_compose_propose_allocation (
@@ -264,7 +266,7 @@ gst_gid_compose_decide_allocation (GstAggregator *agg, GstQuery *query)
   return TRUE;
 }
 
-/* --- the engine -------------------------------------------------------------------------------- */
+/* --- the engine ------------------------------------------------------------------------------- */
 
 static GstFlowReturn
 no_engine (GstGidCompose *self)
@@ -285,8 +287,9 @@ no_engine (GstGidCompose *self)
 }
 
 /*
- * What comes of the present picture without an engine. Live sources do not wait: it is left out.
- * Others are asked again in a moment, so that pads can come and go meanwhile.
+ * What to do while there is no engine. Live sources do not wait: the picture is skipped. For
+ * others, aggregate() is called again after a moment, so that pads can be added and removed
+ * meanwhile.
  */
 static GstFlowReturn
 wait_for_engine (GstGidCompose *self)
@@ -319,7 +322,7 @@ wait_for_engine (GstGidCompose *self)
   return GST_FLOW_OK;
 }
 
-/* An empty buffer, or none while the engine is away. */
+/* Returns an empty buffer, or none while the engine is away. */
 static GstFlowReturn
 gst_gid_compose_create_output_buffer (GstVideoAggregator *vagg, GstBuffer **buffer)
 {
@@ -337,8 +340,8 @@ gst_gid_compose_create_output_buffer (GstVideoAggregator *vagg, GstBuffer **buff
 }
 
 /*
- * What a refused or lost list means. A layer that was taken back meanwhile is left out when the
- * picture is made once more; grants may be gone with a gidd that was started again.
+ * Handles a list that the engine refused or lost. If a layer was reclaimed meanwhile, it is left
+ * out when the picture is composed again. Grants may be lost because gidd was restarted.
  */
 static GstFlowReturn
 list_failed (GstGidCompose *self, int error)
@@ -348,12 +351,12 @@ list_failed (GstGidCompose *self, int error)
   if (error == -EINTR)
     return GST_FLOW_FLUSHING;
   if (error == -EPIPE || error == -ENOTCONN)
-    return GST_AGGREGATOR_FLOW_NEED_DATA; /* which then waits for the engine */
+    return GST_AGGREGATOR_FLOW_NEED_DATA; /* which waits for the engine */
   GST_OBJECT_LOCK (self);
   self->counts.refused++;
   GST_OBJECT_UNLOCK (self);
   g_hash_table_remove_all (canvas->granted);
-  self->resized = TRUE; /* the engine may not even have a canvas */
+  self->resized = TRUE; /* the engine may not even have the canvas */
   if (++self->refused_in_row < REFUSED_MAX) {
     GST_WARNING_OBJECT (self, "%s", gid_canvas_error (canvas->canvas));
     return GST_AGGREGATOR_FLOW_NEED_DATA;
@@ -366,9 +369,9 @@ list_failed (GstGidCompose *self, int error)
   return GST_FLOW_ERROR;
 }
 
-/* --- pictures ---------------------------------------------------------------------------------- */
+/* --- pictures --------------------------------------------------------------------------------- */
 
-/* Each of both only once. */
+/* Each reason is reported once. */
 static void
 tell_left_out (GstGidCompose *self, GstFlowReturn why)
 {
@@ -385,7 +388,7 @@ tell_left_out (GstGidCompose *self, GstFlowReturn why)
   self->late_layer |= why == GST_GID_FLOW_LATE_LAYER;
 }
 
-/* From the top: what is left out hides nothing, and what is hidden needs no gid. */
+/* From the top: a layer that is left out hides nothing, and a hidden layer needs no gid. */
 static GstFlowReturn
 name_layers (GstGidCompose *self, GArray *layers)
 {
@@ -430,7 +433,7 @@ draw_background (GstGidCompose *self)
       background == GST_GID_BACKGROUND_WHITE ? 0xffffffff : 0xff000000, &all, 1);
 }
 
-/* Sends the list for one picture. */
+/* Submits the list of one picture. */
 static int
 submit (GstGidCompose *self, GArray *layers, guint64 pts, guint64 *fence)
 {
@@ -456,7 +459,7 @@ submit (GstGidCompose *self, GArray *layers, guint64 pts, guint64 *fence)
   return gid_list_submit (canvas, fence);
 }
 
-/* Where downstream knows one layout only, or holds all that the engine could draw into. */
+/* If downstream does not support GstVideoMeta, or holds too many slots of the canvas. */
 static GstFlowReturn
 fill_with_copy (GstGidCompose *self, GstBuffer *buffer, GstBuffer *picture, GstGidCopyReason reason)
 {
@@ -531,7 +534,7 @@ gst_gid_compose_aggregate_frames (GstVideoAggregator *vagg, GstBuffer *buffer)
   return ret;
 }
 
-/* The last statistics come before the end, after which the application may stop everything. */
+/* Posts the final statistics before EOS, after which the application may stop the pipeline. */
 static GstFlowReturn
 gst_gid_compose_aggregate (GstAggregator *agg, gboolean timeout)
 {
@@ -543,7 +546,7 @@ gst_gid_compose_aggregate (GstAggregator *agg, gboolean timeout)
   return ret;
 }
 
-/* --- pads -------------------------------------------------------------------------------------- */
+/* --- pads ------------------------------------------------------------------------------------- */
 
 static GstPad *
 gst_gid_compose_request_new_pad (
@@ -597,7 +600,7 @@ child_proxy_init (gpointer iface, gpointer data)
   proxy->get_children_count = count_children;
 }
 
-/* --- the object -------------------------------------------------------------------------------- */
+/* --- the object ------------------------------------------------------------------------------- */
 
 static void
 gst_gid_compose_finalize (GObject *object)

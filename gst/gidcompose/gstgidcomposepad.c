@@ -36,7 +36,7 @@ static const GstGidProperty properties[] = {
       .flags = CONTROLLED },
 };
 
-/* Scaled to the box; as compositor, where one side of it can stay as it is. */
+/* Scales to the box, where possible along one side only, like the compositor element. */
 static void
 fill_box (GstVideoRectangle *box, guint dar_n, guint dar_d)
 {
@@ -46,7 +46,9 @@ fill_box (GstVideoRectangle *box, guint dar_n, guint dar_d)
     box->w = gst_util_uint64_scale_int (box->h, dar_n, dar_d);
 }
 
-/* In the middle of the box, with the shape of the picture; none where that is less than a row. */
+/*
+ * Centres the picture in the box with its aspect ratio; an empty box if it has less than one row.
+ */
 static void
 keep_shape (GstVideoRectangle *box, const GstVideoInfo *info, gint par_n, gint par_d)
 {
@@ -80,7 +82,7 @@ gst_gid_compose_pad_get_box (GstGidComposePad *self, const GstVideoInfo *info, g
   GST_OBJECT_UNLOCK (self);
   if (sizing == GST_GID_SIZING_KEEP_ASPECT_RATIO)
     keep_shape (box, info, par_n, par_d);
-  /* pixels of another shape */
+  /* another pixel aspect ratio */
   else if (GST_VIDEO_INFO_PAR_N (info) * par_d != GST_VIDEO_INFO_PAR_D (info) * par_n
       && gst_video_calculate_display_ratio (&dar_n, &dar_d, box->w, box->h,
           GST_VIDEO_INFO_PAR_N (info), GST_VIDEO_INFO_PAR_D (info), par_n, par_d))
@@ -116,7 +118,7 @@ gst_gid_compose_pad_class_init (GstGidComposePadClass *klass)
   object_class->dispose = gst_gid_compose_pad_dispose;
   gst_gid_properties_install (object_class, properties, G_N_ELEMENTS (properties));
 
-  /* nobody here looks at pixels */
+  /* the CPU does not access the pixels */
   GST_VIDEO_AGGREGATOR_PAD_CLASS (klass)->prepare_frame = NULL;
 }
 

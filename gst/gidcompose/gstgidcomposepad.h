@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** A layer of gidcompose: where its picture goes, and the memory that its upstream is offered. */
+/** A sink pad of gidcompose: the position of its layer, and the memory proposed to upstream. */
 #ifndef GST_GID_COMPOSE_PAD_H
 #define GST_GID_COMPOSE_PAD_H
 
@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     GstGidComposePad, gst_gid_compose_pad, GST, GID_COMPOSE_PAD, GstVideoAggregatorPad)
 
-/** What becomes of the picture below, with the names that compositor has for it. */
+/** How the picture is combined with what is below it; values of the compositor element. */
 typedef enum
 {
   GST_GID_OPERATOR_SOURCE,
@@ -21,7 +21,7 @@ typedef enum
   GST_GID_OPERATOR_ADD,
 } GstGidOperator;
 
-/** How a picture of one shape fills a box of another, with the names that compositor has for it. */
+/** How a picture fills a box of another aspect ratio; values of the compositor element. */
 typedef enum
 {
   GST_GID_SIZING_NONE,
@@ -44,25 +44,25 @@ struct _GstGidComposePad
   GstGidOperator op;
   GstGidSizing sizing;
 
-  /* of ALLOCATION queries: the thread of upstream's */
+  /* for ALLOCATION queries; upstream's streaming thread */
   GstGidAllocator *offered;
   GstCaps *offered_caps;
 
-  /* the element's streaming thread's */
+  /* the element's streaming thread */
   GstGidFormat format; /* of the pictures */
-  GstGidFormat format_before; /* that which it was before, if fourcc is not 0 */
-  GstBufferPool *copy_pool; /* for those that have to be copied; NULL: none yet */
-  GstBuffer *copied, *copy; /* the last of them, which may be shown several times */
+  GstGidFormat format_before; /* the previous format; none if fourcc is 0 */
+  GstBufferPool *copy_pool; /* for copies; NULL: none yet */
+  GstBuffer *copied, *copy; /* the last copy, which may be shown several times, and its original */
 };
 
 /**
- * Where a picture of `info` goes on a canvas with pixels of the shape par_n/par_d: as large as it
- * is where the properties do not say.
+ * The box of a picture with `info` on a canvas with the pixel aspect ratio par_n/par_d. The picture
+ * has its natural size unless properties set another one.
  */
 void gst_gid_compose_pad_get_box (GstGidComposePad *pad, const GstVideoInfo *info, gint par_n,
     gint par_d, GstVideoRectangle *box);
 
-/** Lets go of the memory for copies. */
+/** Frees the memory for copies. */
 void gst_gid_compose_pad_clear_copies (GstGidComposePad *pad);
 
 G_END_DECLS

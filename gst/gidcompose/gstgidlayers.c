@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * From a pad's picture to a layer that the engine can read, by the cheapest way there is:
- * 1. a slot of our own: its gid;
- * 2. a frame of gidsrc, whose slab is our domain's: its gid, too;
- * 3. memory with a descriptor (dma-buf, sealed memfd, another domain's slab): exported as it is;
- * 4. everything else: one copy into a slot, counted. A picture that stays is copied once.
+ * Makes a layer that the engine can read of a pad's buffer, in the cheapest possible way:
+ * - a slot of our own has a gid;
+ * - a frame of gidsrc has one as well, if the slab belongs to our domain;
+ * - memory with a descriptor (dma-buf, sealed memfd, slab of another domain) is exported;
+ * - anything else is copied to a slot once, and counted. A picture that is shown again is not
+ *   copied again.
  */
 #include <errno.h>
 
@@ -16,11 +17,14 @@
 
 #define GST_CAT_DEFAULT gst_gid_debug
 
-/* How long it may take to be told of a stream's end: no longer, for others are shown, too. */
+/*
+ * How long to wait for the end of a stream to be reported; not longer, because other layers are
+ * shown, too.
+ */
 #define KEPT_LOOKS 20
 #define KEPT_LOOK_US 5000
 
-/* --- which there are --------------------------------------------------------------------------- */
+/* --- collecting layers ------------------------------------------------------------------------ */
 
 static gboolean
 contains (const GstVideoRectangle *outer, const GstVideoRectangle *inner)
@@ -29,7 +33,7 @@ contains (const GstVideoRectangle *outer, const GstVideoRectangle *inner)
       && outer->y + outer->h >= inner->y + inner->h;
 }
 
-/* The part of the box that is on the canvas. FALSE: there is none. */
+/* The part of the box that is visible on the canvas. Returns FALSE if there is none. */
 static gboolean
 cut (const GstVideoRectangle *box, const GstVideoInfo *canvas, GstVideoRectangle *seen)
 {
@@ -81,7 +85,7 @@ find_layer (GstGidCompose *self, GstGidComposePad *pad, GstGidLayer *layer)
   if (op == GST_GID_OPERATOR_SOURCE) {
     layer->layer.op = GID_OPERATOR_SRC;
     if (!GST_VIDEO_INFO_HAS_ALPHA (&vpad->info))
-      layer->layer.alpha = 255; /* as compositor: nothing of what is below is left */
+      layer->layer.alpha = 255; /* like the compositor element: nothing below it is visible */
   }
   layer->opaque = layer->layer.alpha == 255 && !GST_VIDEO_INFO_HAS_ALPHA (&vpad->info);
   layer->layer.box =
@@ -136,7 +140,7 @@ gst_gid_compose_drop_hidden (GstGidCompose *self, GArray *layers, guint above)
   return above;
 }
 
-/* --- their gids -------------------------------------------------------------------------------- */
+/* --- gids of layers --------------------------------------------------------------------------- */
 
 gboolean
 gst_gid_compose_count_copy (GstGidCompose *self, GstGidCopyReason reason, guint64 bytes)
@@ -144,7 +148,7 @@ gst_gid_compose_count_copy (GstGidCompose *self, GstGidCopyReason reason, guint6
   GstGidCopies copies;
   gboolean allowed;
 
-  /* not with the lock held, which posting takes, too: only this thread changes them */
+  /* counted in a copy, because posting takes the object lock; only this thread changes them */
   copies = self->copies;
   allowed = gst_gid_copies_add (&copies, GST_ELEMENT_CAST (self), self->copy_policy, reason, bytes);
   GST_OBJECT_LOCK (self);
@@ -194,7 +198,7 @@ make_copy (GstGidCompose *self, GstGidComposePad *pad, GstBuffer *buffer, GstGid
   return GST_FLOW_OK;
 }
 
-/* What names a picture: a slab, and the connection that it is known to. */
+/* The slab of a picture, and the connection that it belongs to. */
 typedef struct
 {
   GstGidDomain *domain;
@@ -220,8 +224,9 @@ name_slot (
 }
 
 /*
- * Whether a picture that its producer has no more is what it was: the reader keeps it then. A stream's
- * end is seen some time before it is told, and only then is that known.
+ * Whether a picture whose producer has released its memory is still intact, because the reader has
+ * kept it. The end of a stream is seen some time before it is reported, and only then is this
+ * known.
  */
 static gboolean
 is_kept (GstMemory *mem)
@@ -235,7 +240,7 @@ is_kept (GstMemory *mem)
   return ret == 0;
 }
 
-/* Of what is kept for us alone the engine needs a copy. */
+/* A picture that only our reader has kept must be copied for the engine. */
 static GstFlowReturn
 name_import (
     GstGidCompose *self, GstMemory *mem, const struct gid_layout *layout, Named *named, gid_id *gid)
@@ -282,7 +287,10 @@ name_export (GstGidCompose *self, GstGidLayer *layer, GstMemory *mem,
   return TRUE;
 }
 
-/* Finds a gid for the picture, without a copy. GST_FLOW_NOT_SUPPORTED: there is none, and why. */
+/*
+ * Finds a gid for the picture without a copy. GST_FLOW_NOT_SUPPORTED: there is none, for this
+ * reason.
+ */
 static GstFlowReturn
 name_picture (GstGidCompose *self, GstGidLayer *layer, Named *named, GstGidCopyReason *reason)
 {
@@ -307,7 +315,7 @@ name_picture (GstGidCompose *self, GstGidLayer *layer, Named *named, GstGidCopyR
   return ret;
 }
 
-/* Has the pad's format follow that of its pictures. */
+/* Updates the pad's format. */
 static void
 update_format (GstGidComposePad *pad, const GstVideoInfo *info)
 {
@@ -323,8 +331,8 @@ update_format (GstGidComposePad *pad, const GstVideoInfo *info)
 }
 
 /*
- * An element with one pad for several streams, as input-selector, may push the last frame of one
- * behind the caps of another. What is too small for its caps is none of theirs in any case.
+ * input-selector and similar elements may push the last frame of one stream after the caps of
+ * another. A buffer that is too small for the caps never matches them.
  */
 static gboolean
 is_late (const GstGidComposePad *pad, GstBuffer *buffer)
