@@ -13,23 +13,23 @@
 #include "weston_buffer.h"
 #include "window_parts.h"
 
-/* A commit on its way to become a frame. */
+/* A commit, while its content is found. */
 struct commit {
 	struct forward *forward;
 	struct weston_surface *surface;
 	struct weston_buffer *buffer;
 	struct forward_picture picture;
-	struct pixel_rows pixels; /* the part that is shown, of one plane */
-	bool parts;		  /* it is to have its window's menus and dialogs */
-	bool drawn;		  /* from several surfaces */
+	struct pixel_rows pixels; /* the visible part, of a format with one plane */
+	bool parts;		  /* composite the menus and dialogs of its window, too */
+	bool drawn;		  /* composited from several surfaces */
 	struct refusal refusal;	  /* why it cannot be sent */
 };
 
 enum found {
 	FOUND,
-	FOUND_NOTHING, /* `refusal` */
-	FOUND_DMABUF,  /* to be hashed when it is drawn */
-	FOUND_LATER,   /* the client's memory, or ours, is not there yet */
+	FOUND_NOTHING, /* `refusal` says why */
+	FOUND_DMABUF,  /* can be hashed when its fences have signalled */
+	FOUND_LATER,   /* the memory of the client, or of our copy, is not there yet */
 };
 
 static bool refuse(struct commit *commit, enum gid_hidden hidden, const char *text) {
@@ -37,9 +37,11 @@ static bool refuse(struct commit *commit, enum gid_hidden hidden, const char *te
 	return false;
 }
 
-/* --- what is shown ---------------------------------------------------------------------------- */
+/* --- the visible part ------------------------------------------------------------------------- */
 
-/* A length of the viewport's source in the buffer's pixels; false where those are not whole ones.
+/*
+ * Converts a length of the viewport's source to buffer pixels. Returns false if the result is not a
+ * whole number.
  */
 static bool to_pixels(wl_fixed_t length, int32_t scale, int32_t *pixels) {
 	int64_t scaled = (int64_t)length * scale;
@@ -53,8 +55,8 @@ static struct gid_box scale_box(struct gid_box box, int32_t scale) {
 }
 
 /*
- * The part of an ordinary window's surface that is no shadow around it, which its client draws
- * itself; empty: all of it.
+ * The window geometry of an ordinary window: without the shadow that its client draws around it.
+ * Empty: the whole surface.
  */
 static struct gid_box find_frame(const struct commit *commit) {
 	struct weston_surface *surface = commit->surface;
@@ -70,8 +72,10 @@ static struct gid_box whole_surface(const struct commit *commit) {
 	return (struct gid_box){0, 0, commit->surface->width, commit->surface->height};
 }
 
-/* The part of the buffer that the client's viewport shows, or its window's frame. How large it is
- * shown here is our matter. */
+/*
+ * Finds the part of the buffer that the viewport's source or the window geometry selects. The
+ * destination size of the viewport does not matter: consumers scale as they like.
+ */
 static bool find_crop(struct commit *commit) {
 	const struct weston_buffer_viewport *viewport = &commit->surface->buffer_viewport;
 	struct gid_box *crop = &commit->picture.crop;
@@ -118,14 +122,16 @@ static bool check_size(struct commit *commit) {
 	return true;
 }
 
-/* What changed since the last repaint here, which is no less than what changed since the last
- * frame. */
+/*
+ * Weston collects surface->damage since its last repaint, so it includes all damage since the last
+ * frame.
+ */
 static void find_damage(struct commit *commit) {
 	if (commit->forward->skipped || commit->forward->drawn) {
-		return; /* all of it */
+		return; /* full damage */
 	}
 	pixman_region32_t around, damage;
-	/* Clients choose of how many rectangles it is. */
+	/* Clients choose the number of rectangles: use the extents only. */
 	pixman_region32_init_with_extents(
 			&around, pixman_region32_extents(&commit->surface->damage));
 	pixman_region32_init(&damage);
@@ -139,9 +145,9 @@ static void find_damage(struct commit *commit) {
 	pixman_region32_fini(&damage);
 }
 
-/* --- from which memory ------------------------------------------------------------------------ */
+/* --- the memory ------------------------------------------------------------------------------- */
 
-/* `pixels` has the whole picture's rows. */
+/* `pixels` has the rows of the whole buffer, and gets those of the crop. */
 static void cut_pixels(struct commit *commit) {
 	const struct gid_box *crop = &commit->picture.crop;
 	struct pixel_rows *pixels = &commit->pixels;
@@ -154,8 +160,9 @@ static void cut_pixels(struct commit *commit) {
 	pixels->row_bytes = (size_t)pixels->width * pixel_bytes;
 }
 
-/* The client's own gid, where that can be lent. Without rows in `pixels` where there are no plain
- * ones. */
+/*
+ * Uses the client's own gid, if that can be lent. Sets `pixels` only if the format has plain rows.
+ */
 static bool find_gid(struct commit *commit, const struct buffer_memory *memory) {
 	struct gid_slab_info info;
 	gid_slab_get_info(memory->slab, &info);
@@ -180,7 +187,7 @@ static bool find_gid(struct commit *commit, const struct buffer_memory *memory) 
 	return true;
 }
 
-/* A client's own dma-buf, which is exported where it was not. */
+/* Uses the client's own dma-buf, and exports it first if it is new. */
 static enum dmabuf_found find_dmabuf(struct commit *commit) {
 	struct forward *forward = commit->forward;
 	struct forward_picture *picture = &commit->picture;
@@ -202,8 +209,8 @@ static enum dmabuf_found find_dmabuf(struct commit *commit) {
 }
 
 /*
- * A fence that the client gave with its commit (zwp_linux_explicit_synchronization_v1) becomes one
- * of the dma-buf, for which everybody waits that has it.
+ * Adds the commit's acquire fence (zwp_linux_explicit_synchronization_v1) to the dma-buf, so that
+ * every reader of the dma-buf waits for it.
  */
 static bool take_acquire_fence(struct commit *commit) {
 	struct gid_slab_info info;
@@ -250,7 +257,7 @@ static bool find_shm(struct commit *commit) {
 	if (format == NULL || !content_has_plain_rows(format->fourcc)) {
 		return refuse(commit, GID_HIDDEN_FORMAT, "the buffer's format cannot be copied");
 	}
-	/* libwayland has only seen to it that it has as many bytes as a row has pixels. */
+	/* libwayland only checks that the stride has as many bytes as a row has pixels. */
 	if (commit->pixels.stride < gid_format_row_bytes(format->fourcc, 0, commit->pixels.width)) {
 		return refuse(commit, GID_HIDDEN_FORMAT,
 				"the buffer's rows are longer than its stride");
@@ -264,7 +271,7 @@ static void hash_rows(struct commit *commit) {
 	}
 }
 
-/* There is no slot for a copy. */
+/* Decides what to do when there is no slot for a copy. */
 static enum found find_no_slot(struct commit *commit, int error) {
 	if (error == -EINPROGRESS) {
 		return FOUND_LATER;
@@ -273,7 +280,7 @@ static enum found find_no_slot(struct commit *commit, int error) {
 	return FOUND_NOTHING;
 }
 
-/* The copy has the shown part only. */
+/* Copies the visible part only. */
 static enum found copy_pixels(struct commit *commit) {
 	struct wl_shm_buffer *shm = commit->buffer->shm_buffer;
 	struct forward_picture *picture = &commit->picture;
@@ -301,7 +308,7 @@ static enum found copy_pixels(struct commit *commit) {
 	return FOUND;
 }
 
-/* Of several planes, or of samples that pixels share, whose rows are cut differently. */
+/* Hashes formats with several planes, or with subsampling: their rows are cropped differently. */
 static bool hash_samples(struct commit *commit) {
 	struct forward_picture *picture = &commit->picture;
 	struct gid_slab_info info;
@@ -315,11 +322,11 @@ static bool hash_samples(struct commit *commit) {
 	return error == 0 || refuse(commit, GID_HIDDEN_MEMORY, "there is no memory to hash it");
 }
 
-/* --- drawn from several pictures, or scaled --------------------------------------------------- */
+/* --- composited or scaled content ------------------------------------------------------------- */
 
 /*
- * How many pixels there one length of the surface takes, so that what is seen has the role's size;
- * 0 where that cannot be. Clients choose scale and size of the surface as large as they like.
+ * Returns how many pixels a unit of surface coordinates gets, so that the content has the role's
+ * size; 0: there is no such scale. Clients choose any scale and any size of the surface.
  */
 static int32_t find_scale(const struct commit *commit) {
 	const struct safety_config *config = commit->forward->config;
@@ -386,7 +393,7 @@ static enum tree_result draw_picture(struct commit *commit, int32_t scale) {
 	return TREE_DRAWN;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
+/* --- the commit ------------------------------------------------------------------------------- */
 
 static enum found find_drawn_picture(struct commit *commit, int32_t scale) {
 	switch (draw_picture(commit, scale)) {
@@ -399,7 +406,7 @@ static enum found find_drawn_picture(struct commit *commit, int32_t scale) {
 	}
 }
 
-/* From the surface's own buffer, pixel by pixel. */
+/* Uses the surface's own buffer, without compositing. */
 static enum found find_own_picture(struct commit *commit, const struct buffer_memory *memory) {
 	find_damage(commit);
 	if (memory == NULL && commit->buffer->type == WESTON_BUFFER_DMABUF) {
@@ -431,8 +438,8 @@ static enum found find_own_picture(struct commit *commit, const struct buffer_me
 }
 
 /*
- * The picture of the one surface that is seen, where it needs no drawing. Whether it does, and then
- * `found` is set.
+ * Uses the picture of the only visible surface, if that needs no compositing. Returns whether it
+ * does, and then sets `found`.
  */
 static bool find_cover(struct commit *commit, enum found *found) {
 	struct weston_surface *cover = forward_tree_find_cover(commit->surface);
@@ -451,16 +458,17 @@ static bool find_cover(struct commit *commit, enum found *found) {
 	}
 	*found = find_own_picture(&seen, gids ? &memory : NULL);
 	if (*found == FOUND_NOTHING && seen.buffer->type != WESTON_BUFFER_DMABUF) {
-		return false; /* it can be drawn, perhaps */
+		return false; /* compositing may still work */
 	}
-	seen.picture.damage = (struct gid_box){0}; /* another surface was seen before, perhaps */
+	seen.picture.damage =
+			(struct gid_box){0}; /* another surface may have been visible before */
 	*commit = seen;
 	return true;
 }
 
 /*
- * With its menus and dialogs, where they can be drawn: whether they can, and then `found` is set. A
- * window that lies in memory which no processor reads is sent without them.
+ * Composites the window with its menus and dialogs. Returns whether that is possible, and then sets
+ * `found`. A window in memory that the processor cannot read is sent without them.
  */
 static bool find_with_parts(struct commit *commit, enum found *found) {
 	struct commit drawn = *commit;

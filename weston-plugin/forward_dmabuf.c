@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Pictures that lie in dma-bufs: they may be drawn still, and no other machine can read them. */
+/* Content in dma-bufs: a device may still draw into them, and other machines cannot read them. */
 #include <errno.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void copy_planes(const struct gid_layout *from, const uint8_t *source,
 	}
 }
 
-/* Into a slot of ours, as a whole. `picture` becomes one of that slot. */
+/* Copies the whole picture into a slot of our own, which `picture` then names. */
 static bool copy_picture(struct forward *forward, struct forward_picture *picture,
 		const struct gid_layout *layout, const uint8_t *slot, struct refusal *refusal) {
 	struct pixel_copies *copies = &forward->copies;
@@ -57,9 +57,9 @@ static bool copy_picture(struct forward *forward, struct forward_picture *pictur
 }
 
 /*
- * Hashes the pixels, if they are, of a copy where one is needed, while no device changes them.
- * Where gidd is just asked for the memory of that, the surface is looked at again when it has
- * answered.
+ * Hashes the pixels, if that is configured, while no device changes them. First copies them, if a
+ * consumer needs a copy. If gidd was only now asked for the copy's memory, the event `again`
+ * follows when gidd has answered.
  */
 static bool hash_picture(struct forward *forward, struct forward_picture *picture,
 		struct gid_slab_info *info, struct refusal *refusal) {
@@ -129,7 +129,8 @@ bool forward_show_dmabuf(struct forward *forward, const struct forward_picture *
 	}
 	struct forward_picture now = *picture;
 	if (drawn_wait_drop(&forward->wait)) {
-		now.damage = (struct gid_box){0}; /* beside what was to be sent before */
+		now.damage = (struct gid_box){
+				0}; /* it also has to cover the content that was dropped */
 	}
 	return show_drawn(forward, &now, refusal);
 }

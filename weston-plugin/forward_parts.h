@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * Between the files of forward.h: forward_commit.c finds the picture that a surface shows,
- * forward_tree.c draws one of a surface with subsurfaces, forward_dmabuf.c waits for dma-bufs and
- * copies them, forward_stream.c has the stream and the buffers that are out.
+ * Shared by the files that implement forward.h: forward_commit.c finds the content of a surface,
+ * forward_tree.c composites a surface with its subsurfaces, forward_dmabuf.c waits for the fences
+ * of dma-bufs and copies them, forward_stream.c has the stream and the buffers that consumers hold.
  */
 #ifndef GID_WESTON_FORWARD_PARTS_H
 #define GID_WESTON_FORWARD_PARTS_H
@@ -21,88 +21,88 @@ struct forward {
 	const struct forward_events *events;
 	void *data;
 
-	struct gid_domain *domain;     /* NULL: there is none */
-	struct gid_producer *producer; /* NULL: to be made when the timer ticks */
+	struct gid_domain *domain;     /* NULL: not connected */
+	struct gid_producer *producer; /* NULL: the timer creates it */
 	bool published;
-	int publish_error; /* as last said in the log */
+	int publish_error; /* as last logged */
 	struct wl_event_source *source, *timer;
 
-	struct wl_list lent; /* struct lent_buffer: what is shown, and what consumers have still */
-	struct lent_buffer *current; /* what is shown */
-	struct gid_frame frame;	     /* of `current` */
-	struct gid_box seen;	     /* of the surface, in `current` */
-	bool outdated;		     /* the surface has another picture, which cannot be sent yet */
-	bool skipped;		     /* some picture was left out since `frame` */
-	bool drawn;		     /* what was sent last was drawn from several surfaces */
-	bool awaits_grant;	     /* then it is sent */
-	struct pixel_copies copies;  /* of pictures that cannot be lent */
+	struct wl_list lent;	       /* struct lent_buffer: current, or held by consumers */
+	struct lent_buffer *current;   /* what `frame` shows */
+	struct gid_frame frame;	       /* the last frame, of `current` */
+	struct gid_box seen;	       /* the part of the surface that `current` shows */
+	bool outdated;		       /* the surface has newer content, which cannot be sent yet */
+	bool skipped;		       /* content was skipped since `frame` */
+	bool drawn;		       /* the last content was composited from several surfaces */
+	bool awaits_grant;	       /* `frame` is sent when gidd has granted its slab */
+	struct pixel_copies copies;    /* of content that cannot be lent */
 	struct dmabuf_exports dmabufs; /* of the surface's client */
-	struct drawn_wait wait;	       /* for those that a device draws still */
-	struct wl_event_source *redo;  /* an idle one, which has the event `again`, or NULL */
+	struct drawn_wait wait;	       /* for dma-bufs whose fences did not signal yet */
+	struct wl_event_source *redo;  /* the idle source that sends the event `again`, or NULL */
 
-	uint64_t sent;		/* sequence of the last picture that somebody got */
-	uint64_t reported;	/* the same of the last event `shown` */
-	uint64_t untaken_since; /* some consumer has pictures that it did not take; 0: none */
+	uint64_t sent;		/* sequence of the last frame that a consumer received */
+	uint64_t reported;	/* the same, of the last event `shown` */
+	uint64_t untaken_since; /* when a consumer had unclaimed frames first; 0: none has */
 	bool had_consumer;
-	bool hidden; /* and that was sent, with `why` */
+	bool hidden; /* there is nothing to show, for the reason `why` */
 	enum gid_hidden why;
 	int64_t reason; /* of the last event `lost`; -1: none */
 	struct weston_log_pacer log_pacer;
 };
 
-/* --- forward_stream.c --------------------------------------------------------------------------
- */
+/* --- forward_stream.c ------------------------------------------------------------------------- */
 
-/* Whether pictures can be sent, or copied, now. */
+/* Whether the stream is published, so that frames can be sent. */
 bool forward_is_ready(const struct forward *forward);
 
-/* Whether a picture of this size may be copied; if not, `refusal` says so. */
+/* Whether content of this size may be copied; if not, sets `refusal`. */
 bool forward_may_copy(const struct forward *forward, uint32_t width, uint32_t height,
 		struct refusal *refusal);
 
-/* Sends the picture, and repeats it from now on. */
+/* Sends the picture as a frame, and repeats that from now on. */
 void forward_show(struct forward *forward, const struct forward_picture *picture);
 
-/* Consumers get no picture, and are told why; so are the client and the log. */
+/* Sends a hidden frame. The client gets the event `lost`, and the log the reason. */
 void forward_refuse(struct forward *forward, const struct refusal *refusal);
 
-/* The picture that was sent is not what the surface shows now: it is repeated no more. */
+/* The last frame is out of date: it is not repeated any more. */
 void forward_outdate(struct forward *forward);
 
 /* --- forward_dmabuf.c ------------------------------------------------------------------------- */
 
 /*
- * Sends a picture in dma-bufs, when it is drawn: with its hash, and copied where a consumer is on
- * another machine. Returns false where it cannot be sent, for the reason in `refusal`.
+ * Sends content in dma-bufs once their fences have signalled: with its hash, and as a copy if a
+ * consumer is on another machine. Returns false if it cannot be sent, with the reason in `refusal`.
  */
 bool forward_show_dmabuf(struct forward *forward, const struct forward_picture *picture,
 		struct refusal *refusal);
 
-/* --- forward_tree.c: the processor draws, from the clients' memory ---------------------------- */
+/* --- forward_tree.c: composites on the processor, from the clients' memory -------------------- */
 
-/* Surfaces of one tree: more are refused, as is a tree that is too deep. */
+/* The most surfaces of one tree. More are refused, as is a tree that is too deep. */
 #define FORWARD_TREE_SURFACES_MAX 32
 
 enum tree_result {
 	TREE_DRAWN,
-	TREE_LATER, /* some client's memory is not there yet */
+	TREE_LATER, /* the memory of some buffer is not there yet */
 	TREE_REFUSED,
 };
 
-/* Whether any subsurface of it has something to show. */
+/* Whether any of its subsurfaces has content. */
 bool forward_tree_has_children(const struct weston_surface *surface);
 
 /*
- * The one surface of the tree that is seen, where it is opaque and lies in front of all of the main
- * surface, as the video of a player does; NULL: several may be seen, or there is no other surface.
+ * Returns the only visible surface of the tree, if that is opaque and covers the whole main
+ * surface, as the video of a player does. NULL: several may be visible, or there are no
+ * subsurfaces.
  */
 struct weston_surface *forward_tree_find_cover(struct weston_surface *surface);
 
 /*
- * Draws the tree as a display would show it that had nothing else: into `pixels`, words of
- * XRGB8888, where one length of the surface takes `scale` pixels: surface->width * scale of them
- * across. `parts`: with the window's menus and dialogs, within this part of it; NULL: without.
- * `pixels_max`: more are refused, of all surfaces together.
+ * Composites the tree alone into `pixels`: XRGB8888, on black, with `scale` pixels for each unit of
+ * surface coordinates, so surface->width * scale pixels a row. `parts`: also the window's menus and
+ * dialogs, clipped to this part of it; NULL: without them. `pixels_max`: the limit for the pixels
+ * of all surfaces together; more are refused.
  */
 enum tree_result forward_tree_draw(struct weston_surface *surface, const struct gid_box *parts,
 		int32_t scale, uint64_t pixels_max, uint32_t *pixels, size_t stride,

@@ -11,10 +11,10 @@
 
 #define PUBLISH_AGAIN_MS 1000
 #define MEMORY_AGAIN_MS 1000
-/* Until what a client sent is read. */
+/* The delay until Weston has read what the client sent. */
 #define BEHIND_MS 2
 #define MS_NS 1000000ull
-/* One that it shows, one that it looks at, one on the way, and one more. */
+/* A consumer shows one frame, examines one, has one on the way, and one is spare. */
 #define CREDIT 4
 
 static void forward_hide_now(struct forward *forward, int64_t reason, enum gid_hidden why);
@@ -31,7 +31,7 @@ static void forward_set_current(struct forward *forward, struct lent_buffer *len
 	forward_give_back(forward);
 }
 
-/* --- how it goes ------------------------------------------------------------------------------ */
+/* --- progress of the consumers ---------------------------------------------------------------- */
 
 static void forward_report_lost(struct forward *forward, int64_t reason) {
 	if (forward->reason != reason) {
@@ -40,7 +40,7 @@ static void forward_report_lost(struct forward *forward, int64_t reason) {
 	}
 }
 
-/* Some consumer left pictures lying for as long as it may hold one. */
+/* Whether some consumer left frames unclaimed for as long as the lease. */
 static bool forward_is_late(struct forward *forward, uint64_t now) {
 	if (gid_producer_unread(forward->producer) == 0) {
 		forward->untaken_since = 0;
@@ -51,7 +51,7 @@ static bool forward_is_late(struct forward *forward, uint64_t now) {
 			now - forward->untaken_since > (uint64_t)forward->config->lease_ms * MS_NS;
 }
 
-/* Why there is no stream. */
+/* Why the stream is not published. */
 static uint32_t forward_unpublished_reason(const struct forward *forward) {
 	if (forward->domain == NULL || !gid_domain_is_connected(forward->domain)) {
 		return GID_SAFETY_SURFACE_V1_REASON_NO_DAEMON;
@@ -70,7 +70,7 @@ static uint32_t forward_unpublished_reason(const struct forward *forward) {
 	}
 }
 
-/* Asks how far the consumers are, and reports what is new. */
+/* Checks how far the consumers are, and sends an event if that changed. */
 static void forward_report(struct forward *forward) {
 	uint64_t now = gid_clock_now();
 	if (!forward->published) {
@@ -102,7 +102,7 @@ static void handle_redo(void *data) {
 	forward->events->again(forward->data);
 }
 
-/* The picture is examined anew, before Weston waits for anything again. */
+/* Has the content examined again, before the event loop next waits. */
 static void forward_redo(struct forward *forward) {
 	forward_outdate(forward);
 	if (forward->redo == NULL) {
@@ -114,21 +114,21 @@ static void handle_settled(void *data) {
 	forward_redo(data);
 }
 
-/* Of a client's own dma-buf, which we exported. */
+/* Whether it is a client's own dma-buf, which we exported. */
 static bool lent_is_dmabuf(const struct lent_buffer *lent) {
 	struct gid_slab_info info;
 	gid_slab_get_info(lent->slab, &info);
 	return info.memory == GID_MEMORY_DMABUF && !info.imported;
 }
 
-/* Taken back from a consumer by force, it can only be sent under another gid. */
+/* Whether it was reclaimed by force from a consumer: it then needs another gid. */
 static bool lent_is_revoked(const struct lent_buffer *lent) {
 	struct gid_slab_info info;
 	gid_slab_get_info(lent->slab, &info);
 	return info.revoked;
 }
 
-/* `note` stays until the frame is sent. */
+/* `note` must stay valid until the frame is sent. */
 static void forward_put_note(
 		struct forward *forward, struct gid_frame *frame, uint8_t note[GID_NOTE_MAX]) {
 	frame->note = note;
@@ -138,7 +138,7 @@ static void forward_put_note(
 static void forward_send(struct forward *forward, uint32_t flags) {
 	struct gid_frame frame = forward->frame;
 	const struct lent_buffer *lent = forward->current;
-	/* Taken back from a consumer on a machine that went, our slot has another gid. */
+	/* After a reclaim from a machine that is gone, our slot has a new generation. */
 	frame.gid = lent->is_copy ? gid_slab_gid(lent->slab, gid_slot_of(lent->gid)) : lent->gid;
 	frame.flags |= flags;
 	uint8_t note[GID_NOTE_MAX];
@@ -193,7 +193,7 @@ static void forward_send_hidden(struct forward *forward) {
 	forward_send_frame(forward, &frame);
 }
 
-/* Pictures that are being drawn may come still. */
+/* Unlike forward_hide(), keeps waiting for dma-bufs whose fences did not signal yet. */
 static void forward_hide_now(struct forward *forward, int64_t reason, enum gid_hidden why) {
 	forward->outdated = false;
 	if (reason >= 0) {
@@ -220,7 +220,7 @@ void forward_repeat(struct forward *forward) {
 	}
 }
 
-/* What the client is told. */
+/* The reason that the client gets. */
 static uint32_t reason_of(enum gid_hidden hidden) {
 	switch (hidden) {
 	case GID_HIDDEN_SIZE:
@@ -260,7 +260,9 @@ static void handle_released(void *data, gid_id gid) {
 	forward_give_back(data);
 }
 
-/* Whether consumers have buffers of the client that are not shown any more: it may need them. */
+/*
+ * Whether consumers hold buffers of the client that are not shown any more: it may run out of them.
+ */
 static bool forward_lacks_buffers(const struct forward *forward) {
 	const struct lent_buffer *lent;
 	wl_list_for_each(lent, &forward->lent, link) {
@@ -271,12 +273,12 @@ static bool forward_lacks_buffers(const struct forward *forward) {
 	return false;
 }
 
-/* A repeated picture says that it is still right. */
+/* A repeated frame says that the content is still current. */
 static bool forward_may_repeat(struct forward *forward) {
 	return !forward->outdated && forward->events->is_alive(forward->data);
 }
 
-/* Soon, if the client has sent something that may be about another picture. */
+/* Waits a little first, if unread requests of the client may change the content. */
 static void forward_send_again(struct forward *forward, uint32_t flags) {
 	if (forward->events->is_behind(forward->data)) {
 		wl_event_source_timer_update(forward->timer, BEHIND_MS);
@@ -297,7 +299,7 @@ static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t
 		} else if (forward->hidden && forward->why != GID_HIDDEN_UNSAID) {
 			forward_send_hidden(forward);
 		} else if (forward->hidden) {
-			forward_redo(forward); /* nobody has looked what there is to show */
+			forward_redo(forward); /* the content was not examined yet */
 		}
 	} else if (forward->current != NULL) {
 		forward_report(forward);
@@ -352,7 +354,7 @@ static void handle_published(void *data, int error) {
 	forward->hidden = true;
 	forward->why = GID_HIDDEN_UNSAID;
 	if (forward->reason >= 0) {
-		forward_report(forward); /* what was told is not the reason any more */
+		forward_report(forward); /* the reason that was sent is out of date */
 	}
 	forward->events->ready(forward->data);
 }
@@ -401,7 +403,9 @@ static int handle_timer(void *data) {
 			forward_publish(forward);
 		}
 	} else if (forward->current != NULL) {
-		/* Of a buffer with two roles only the stream that held it last hears. */
+		/*
+		 * The release of a buffer with two roles reaches only the stream that sent it last.
+		 */
 		forward_give_back(forward);
 		forward_report(forward);
 		if (forward_lacks_buffers(forward)) {
@@ -413,12 +417,12 @@ static int handle_timer(void *data) {
 			wl_event_source_timer_update(forward->timer, forward->config->heartbeat_ms);
 		}
 	} else if (forward_is_hidden(forward, GID_HIDDEN_MEMORY)) {
-		forward_redo(forward); /* there may be some by now */
+		forward_redo(forward); /* there may be memory now */
 	}
 	return 0;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 int forward_create(const struct safety_config *config, struct wl_event_loop *loop,
 		const struct forward_events *events, void *data, struct forward **created) {

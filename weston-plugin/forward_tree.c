@@ -13,15 +13,15 @@
 #include "weston_buffer.h"
 #include "window_parts.h"
 
-/* Of pictures that are converted first: 4K. Longer would keep the display waiting. */
+/* The largest picture that is converted: 4K. More would delay the display. */
 #define CONVERTED_PIXELS_MAX (UINT64_C(3840) * 2160)
 
 struct tree {
 	pixman_image_t *target;
-	int32_t width, height, scale; /* of the main surface, in its own lengths */
-	bool cuts;		      /* what reaches beyond it is left out; else that is refused */
+	int32_t width, height, scale; /* of the main surface, in surface coordinates */
+	bool cuts; /* clip what reaches beyond the main surface; else it is refused */
 	unsigned surfaces;
-	uint64_t pixels_left; /* to be drawn, or converted first */
+	uint64_t pixels_left; /* that may still be composited or converted */
 	struct refusal *refusal;
 	enum tree_result result;
 };
@@ -30,7 +30,7 @@ struct tree {
 struct source {
 	pixman_image_t *image;
 	void *converted;	   /* owned, or NULL */
-	struct wl_shm_buffer *shm; /* begun to be read, or NULL */
+	struct wl_shm_buffer *shm; /* whose access was begun, or NULL */
 };
 
 static bool refuse(struct tree *tree, enum gid_hidden hidden, const char *text) {
@@ -39,7 +39,7 @@ static bool refuse(struct tree *tree, enum gid_hidden hidden, const char *text) 
 	return false;
 }
 
-/* Whether so many more may be drawn, which strangers choose. */
+/* Charges pixels, whose number clients choose, to the tree's budget. */
 static bool spend(struct tree *tree, uint64_t pixels) {
 	if (pixels > tree->pixels_left) {
 		return refuse(tree, GID_HIDDEN_SIZE, "its surfaces are too large to be drawn");
@@ -48,8 +48,7 @@ static bool spend(struct tree *tree, uint64_t pixels) {
 	return true;
 }
 
-/* --- from memory to images ----------------------------------------------------------------------
- */
+/* --- from memory to images -------------------------------------------------------------------- */
 
 static void source_finish(struct source *source) {
 	if (source->image != NULL) {
@@ -61,7 +60,7 @@ static void source_finish(struct source *source) {
 	free(source->converted);
 }
 
-/* `memory` is where the layout's offsets count from. */
+/* The layout's offsets count from `memory`. */
 static bool source_of_memory(struct tree *tree, struct source *source,
 		const struct gid_layout *layout, const uint8_t *memory) {
 	int width = (int)layout->width, height = (int)layout->height;
@@ -145,7 +144,7 @@ static uint16_t solid_channel(float value) {
 static bool source_of_buffer(
 		struct tree *tree, struct source *source, const struct weston_buffer *buffer) {
 	struct buffer_memory memory;
-	/* Of a buffer that its client destroyed while it is shown, only the colour is left. */
+	/* If the client has destroyed the buffer on screen, only a solid colour is left. */
 	if (buffer->resource == NULL && buffer->type != WESTON_BUFFER_SOLID) {
 		return refuse(tree, GID_HIDDEN_GONE, "a subsurface's buffer was destroyed");
 	}
@@ -172,16 +171,17 @@ static bool source_of_buffer(
 	}
 }
 
-/* --- drawing ------------------------------------------------------------------------------------
- */
+/* --- compositing ------------------------------------------------------------------------------ */
 
 static bool is_whole(double value) {
 	return value == nearbyint(value);
 }
 
-/* From pixels of the target to those of the buffer; whether each of them is just one of those.
- * The matrix is asked at three points, as its struct differs between versions of libweston. They
- * lie a power of two apart, which keeps whole numbers whole. */
+/*
+ * Finds the transform from target pixels to buffer pixels. Returns whether it maps each pixel to
+ * one pixel. Evaluates the matrix at three points, as its struct differs between versions of
+ * libweston. Their distance is a power of two, which keeps whole numbers exact.
+ */
 static bool find_transform(const struct tree *tree, const struct weston_surface *surface, int32_t x,
 		int32_t y, struct pixman_f_transform *transform) {
 	const struct weston_matrix *matrix = &surface->surface_to_buffer_matrix;
@@ -202,7 +202,7 @@ static bool find_transform(const struct tree *tree, const struct weston_surface 
 			is_whole(b[1]) && is_whole(a[2]) && is_whole(b[2]);
 }
 
-/* At (x, y) of the main surface. */
+/* Composites the surface at (x, y) of the main surface. */
 static bool draw_surface(
 		struct tree *tree, const struct weston_surface *surface, int32_t x, int32_t y) {
 	bool within = x >= 0 && y >= 0 && x <= tree->width - surface->width &&
@@ -239,7 +239,7 @@ static bool draw_surface(
 	return found;
 }
 
-/* A list of the surface itself alone remains when the last child goes. */
+/* When the last subsurface goes, the list still has the surface itself. */
 static bool has_list(const struct weston_surface *surface) {
 	return wl_list_length(&surface->subsurface_list) > 1;
 }
@@ -248,11 +248,11 @@ static bool has_content(const struct weston_surface *surface) {
 	return surface->buffer_ref.buffer != NULL && surface->width > 0 && surface->height > 0;
 }
 
-/* The topmost is the first of the list, which the surface itself stands in, too. */
+/* The list begins with the topmost surface, and contains the surface itself. */
 static bool draw_tree(struct tree *tree, const struct weston_surface *surface, int32_t x, int32_t y,
 		unsigned depth) {
 	if (!has_content(surface)) {
-		return true; /* nor are its children shown */
+		return true; /* its subsurfaces are not shown either */
 	}
 	if (depth > FORWARD_TREE_DEPTH_MAX || ++tree->surfaces > FORWARD_TREE_SURFACES_MAX) {
 		return refuse(tree, GID_HIDDEN_SUBSURFACE, "the surface has too many subsurfaces");
@@ -287,8 +287,7 @@ bool forward_tree_has_children(const struct weston_surface *surface) {
 	return false;
 }
 
-/* --- what hides the rest ------------------------------------------------------------------------
- */
+/* --- the surface that covers the tree --------------------------------------------------------- */
 
 static bool is_opaque(const struct weston_buffer *buffer) {
 	struct buffer_memory memory;
@@ -306,7 +305,9 @@ static bool is_opaque(const struct weston_buffer *buffer) {
 	return to_rgb_can(fourcc) && !to_rgb_has_alpha(fourcc);
 }
 
-/* The topmost surface that has something to show, where that is just as large as the tree's. */
+/*
+ * Returns the topmost surface that has content, if it is opaque and as large as the main surface.
+ */
 static struct weston_surface *find_cover(
 		struct weston_surface *surface, const struct weston_surface *main, unsigned depth) {
 	if (depth > FORWARD_TREE_DEPTH_MAX || !has_content(surface)) {
@@ -361,7 +362,7 @@ struct wl_resource *forward_find_link(
 	return find_link(surface, wanted, 0, &looks);
 }
 
-/* In front of the window: one that is larger than it is cut. */
+/* They are in front of the window, and clipped to it. */
 static bool draw_parts(struct tree *tree, struct weston_surface *window, struct gid_box seen) {
 	struct window_part parts[WINDOW_PARTS_MAX];
 	unsigned count = window_find_parts(window, seen, parts);
@@ -384,7 +385,7 @@ enum tree_result forward_tree_draw(struct weston_surface *surface, const struct 
 			.refusal = refusal,
 			.result = TREE_DRAWN,
 	};
-	/* Its memory had another picture, and what is behind the surface is black. */
+	/* The slot has old content; what is behind the surface is black. */
 	tree.target = pixman_image_create_bits(PIXMAN_x8r8g8b8, surface->width * scale,
 			surface->height * scale, pixels, (int)stride);
 	if (tree.target == NULL) {

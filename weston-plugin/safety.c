@@ -12,14 +12,17 @@
 #include "safety_visibility.h"
 #include "weston_config.h"
 
-/* --- the surfaces that there are -------------------------------------------------------------- */
+/* --- surfaces --------------------------------------------------------------------------------- */
 
-/* An ordinary window that has another name now. */
+/* An ordinary window that was renamed, so that its section does not fit any more. */
 static bool is_another_window(const struct safety_surface *surface) {
 	return surface->role->config.role == NULL && !safety_role_fits(surface->role, surface);
 }
 
-/* A part of an ordinary window, perhaps, which is there no more: as a menu that was closed. */
+/*
+ * A part of an ordinary window is gone, such as a menu that was closed: sends the window without
+ * it.
+ */
 static void send_without(struct safety_surface *part) {
 	if (part->tree != NULL && part->tree->config.role == NULL) {
 		safety_tree_send_later(part->tree);
@@ -56,7 +59,7 @@ static void handle_commit(struct wl_listener *listener, void *data) {
 	safety_visibility_request_frame(surface);
 }
 
-/* As when the client has destroyed its window, but not the surface. */
+/* For example when the client has destroyed its xdg_toplevel, but not the wl_surface. */
 static void handle_unmap(struct wl_listener *listener, void *data) {
 	struct safety_surface *surface = wl_container_of(listener, surface, unmap);
 	struct safety_role *role;
@@ -145,7 +148,7 @@ void safety_buffer_ready(struct safety *safety, struct wl_resource *buffer) {
 	}
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 static int read_roles(struct safety *safety) {
 	struct config_place place = {.config = wet_get_config(safety->compositor)};
@@ -175,7 +178,7 @@ static bool has_windows(const struct safety *safety) {
 	return false;
 }
 
-/* Weston's signals and the programs' requests, as far as anything follows from them. */
+/* Listens to Weston's signals, and creates the global if some section names clients. */
 static int watch(struct safety *safety) {
 	struct weston_compositor *compositor = safety->compositor;
 	safety->create_surface.notify = handle_create_surface;
@@ -242,7 +245,9 @@ void safety_connection_changed(struct safety *safety) {
 		forward_set_domain(role->forward, gidd_connection_get_domain(safety->connection));
 		window_input_set_domain(
 				role->input, gidd_connection_get_domain(safety->connection));
-		/* A picture for which a gidd that was away had no memory: it may be the last one.
+		/*
+		 * gidd had no memory for this content while it was away. The client may not commit
+		 * again.
 		 */
 		if (up && forward_is_hidden(role->forward, GID_HIDDEN_MEMORY)) {
 			safety_tree_send(role);

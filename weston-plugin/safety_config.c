@@ -12,7 +12,7 @@
 #define LEASE_DEFAULT_MS 1000
 #define CLIENT_DEFAULT_MS 500
 #define SECOND_MS 1000
-/* Nobody has a deadline; what is lent and not shown any more is looked after as often. */
+/* Windows have no deadline. Buffers that consumers hold are checked at this interval. */
 #define WINDOW_HEARTBEAT_MS 500
 #define WINDOW_PIXELS_MAX (UINT64_C(3840) * 2160)
 
@@ -34,7 +34,7 @@ static int read_role(struct safety_config *config) {
 	return 0;
 }
 
-/* Who may take the role, or whose window it is, by their programs and user. */
+/* Reads which programs, and which user, may take the role or own the window. */
 static int read_clients(struct safety_config *config) {
 	const struct config_place *place = &config->place;
 	int result = client_list_read(&config->clients, place->section, "clients");
@@ -145,7 +145,10 @@ int safety_config_read(struct safety_config *config, const struct config_place *
 
 /* --- ordinary windows ------------------------------------------------------------------------- */
 
-/* Any client can have any app-id: none may pass for a warning light, or for somebody's keyboard. */
+/*
+ * Any client can set any app-id: the stream of a window must not pass for a safety role, for input
+ * or for a clipboard.
+ */
 static bool stream_is_for_windows(const char *stream) {
 	return gid_name_is_valid(stream) && strncmp(stream, "safety/", 7) != 0 &&
 			strncmp(stream, "input/", 6) != 0 && strncmp(stream, "clipboard/", 10) != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The sections [gid-safety] of weston.ini, one role each, and those of [gid-window], which are
- * roles of ordinary windows. Constant once read.
+ * The sections of weston.ini: [gid-safety], one for each role, and [gid-window], one for each
+ * ordinary window. Constant once read.
  */
 #ifndef GID_WESTON_SAFETY_CONFIG_H
 #define GID_WESTON_SAFETY_CONFIG_H
@@ -15,29 +15,32 @@
 #include "input_source.h"
 
 struct safety_config {
-	struct config_place place;  /* where nothing was read: none */
+	struct config_place place;  /* its section; all zero if none was read */
 	char *role;		    /* NULL: an ordinary window */
-	char *app_id;		    /* of surfaces that get the role by themselves, or NULL */
-	char *title;		    /* that they must have, too, or NULL: any */
-	struct client_list clients; /* who may take the role, or have the window */
-	int32_t width, height;	    /* that the picture must have, in pixels; 0: any */
+	char *app_id;		    /* surfaces that have it get the role without asking; or NULL */
+	char *title;		    /* that they must have as well, or NULL: any */
+	struct client_list clients; /* that may take the role, or own the window */
+	int32_t width, height;	    /* required size of the picture in pixels; 0: any */
 	int32_t heartbeat_ms, lease_ms;
-	int32_t client_ms;   /* how long a client may leave its events unread; 0: for ever */
-	bool visible;	     /* here, too */
-	bool copy;	     /* pictures that cannot be lent are copied, once */
-	bool hash;	     /* frames say what their pixels are */
-	uint64_t pixels_max; /* copied for one picture, of twice as many that are drawn; 0: any */
+	int32_t client_ms;   /* how long a client may leave its events unread; 0: without limit */
+	bool visible;	     /* on Weston's own outputs, too */
+	bool copy;	     /* content that cannot be lent is copied, once */
+	bool hash;	     /* frames have a content hash */
+	uint64_t pixels_max; /* of a copy; surfaces in it may have twice as many; 0: any */
 	char stream[GID_NAME_MAX + 1];
 	char label[GID_NAME_MAX + 8];	   /* in the log: "role NAME" or "window STREAM" */
 	struct input_source input;	   /* of an ordinary window */
-	struct gid_protection *protection; /* NULL: frames have no checks */
-	/* The largest that whose input it takes can have it, in pixels; 0: that is up to others. */
+	struct gid_protection *protection; /* NULL: frames are not protected */
+	/*
+	 * The largest size in pixels that the sender of the input may request; 0: it may request
+	 * none.
+	 */
 	int32_t width_max, height_max;
 };
 
 /*
- * Reads one section [gid-safety]. Returns 0, or -EINVAL after saying what is wrong in Weston's log,
- * or -ENOMEM. The configuration is to be finished in either case.
+ * Reads one section [gid-safety]. Returns 0; -EINVAL after logging the mistake; -ENOMEM. Call
+ * safety_config_finish() in any case.
  */
 int safety_config_read(struct safety_config *config, const struct config_place *place);
 

@@ -9,7 +9,7 @@
 #include "safety_role.h"
 #include "safety_tree.h"
 
-/* How their names begin: they are those of streams of input. */
+/* The prefix of the seats of other domains: they are named like the streams of input. */
 #define SEAT_OF_OTHERS "input/"
 
 /* --- gid_safety_surface_v1 -------------------------------------------------------------------- */
@@ -22,7 +22,7 @@ static const struct gid_safety_surface_v1_interface surface_implementation = {
 		.destroy = surface_handle_destroy,
 };
 
-/* NULL: the surface, or the role, is gone, and the object without effect. */
+/* NULL: the surface or the role is gone, and the object is inert. */
 static struct safety_role *role_from_resource(struct wl_resource *resource) {
 	assert(wl_resource_instance_of(
 			resource, &gid_safety_surface_v1_interface, &surface_implementation));
@@ -42,7 +42,7 @@ static void manager_handle_destroy(struct wl_client *client, struct wl_resource 
 	wl_resource_destroy(resource);
 }
 
-/* Ordinary windows have no role's name, and may have clients. */
+/* The section of an ordinary window may name clients, but has no role. */
 static bool names_client(const struct safety_role *role, struct wl_client *client) {
 	return role->config.role != NULL && client_list_has(&role->config.clients, client);
 }
@@ -58,7 +58,7 @@ static bool may_bind(const struct safety *safety, struct wl_client *client) {
 	return false;
 }
 
-/* A role that the client is not named for is one that it does not know. */
+/* A role that does not name the client does not exist for it. */
 static struct safety_role *find_role(
 		struct safety *safety, struct wl_client *client, const char *name) {
 	struct safety_role *role;
@@ -76,7 +76,7 @@ static void manager_handle_get_safety_surface(struct wl_client *client,
 		struct wl_resource *resource, uint32_t id, struct wl_resource *surface_resource,
 		const char *name) {
 	struct safety *safety = safety_from_resource(resource);
-	/* libwayland has checked that it is a wl_surface; what is behind it is Weston's. */
+	/* libwayland has checked that it is a wl_surface; its user data is Weston's. */
 	struct safety_surface *surface =
 			safety_tree_find_surface(wl_resource_get_user_data(surface_resource));
 	struct safety_role *role = find_role(safety, client, name);
@@ -95,7 +95,7 @@ static void manager_handle_get_safety_surface(struct wl_client *client,
 		return;
 	}
 	if (surface->role != NULL && surface->role->config.role == NULL) {
-		safety_role_pass_on(surface->role); /* an ordinary window no more */
+		safety_role_pass_on(surface->role); /* a role replaces the window */
 	}
 	if (surface->role != NULL) {
 		wl_resource_post_error(resource, GID_SAFETY_MANAGER_V1_ERROR_SURFACE_TAKEN,
@@ -151,8 +151,8 @@ static void manager_bind(struct wl_client *client, void *data, uint32_t version,
 /* --- the globals ------------------------------------------------------------------------------ */
 
 /*
- * Of the seats that are another domain's: a program that windows name has those of these windows,
- * and no other program has them. Many take the first that there is for the only one.
+ * For the seats of other domains. A program that window sections name has only the seats of these
+ * windows, and no other program has them: many programs use the first wl_seat as the only one.
  */
 static bool may_have_seat(const struct safety *safety, struct wl_client *client, const char *name) {
 	const struct safety_role *role;
@@ -172,7 +172,7 @@ static bool may_have_seat(const struct safety *safety, struct wl_client *client,
 	return !has_own || strncmp(name, SEAT_OF_OTHERS, strlen(SEAT_OF_OTHERS)) != 0;
 }
 
-/* Weston itself filters nothing; to others the global does not exist. */
+/* Weston itself sets no filter. For other clients gid_safety_manager_v1 does not exist. */
 static bool filter_global(
 		const struct wl_client *client, const struct wl_global *global, void *data) {
 	const struct safety *safety = data;

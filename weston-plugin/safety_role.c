@@ -15,7 +15,7 @@
 
 #define MS_NS 1000000ull
 
-/* --- what its stream tells -------------------------------------------------------------------- */
+/* --- events of its stream --------------------------------------------------------------------- */
 
 static void handle_ready(void *data) {
 	struct safety_role *role = data;
@@ -65,7 +65,7 @@ static bool handle_is_behind(void *data) {
 	return client_has_unread_requests(role->surface->surface);
 }
 
-/* An ordinary window goes by the names that its program gives it. */
+/* The note of an ordinary window is its app-id and title. */
 static uint32_t handle_note(void *data, uint8_t bytes[GID_NOTE_MAX]) {
 	const struct safety_role *role = data;
 	if (role->config.role != NULL || role->surface == NULL ||
@@ -90,7 +90,7 @@ static const struct forward_events forward_events = {
 		.note = handle_note,
 };
 
-/* --- who has it ------------------------------------------------------------------------------- */
+/* --- which surface has it --------------------------------------------------------------------- */
 
 void safety_role_give(struct safety_role *role, struct safety_surface *surface,
 		struct wl_resource *resource) {
@@ -120,7 +120,7 @@ bool safety_role_fits(const struct safety_role *role, const struct safety_surfac
 			!is_wanted(weston_desktop_surface_get_title(window), config->title)) {
 		return false;
 	}
-	/* A window that shows nothing keeps no other one away. */
+	/* A window without content does not keep the role from another one. */
 	if (config->role == NULL &&
 			(surface->unmapped || surface->surface->buffer_ref.buffer == NULL)) {
 		return false;
@@ -159,14 +159,14 @@ void safety_role_take_back(struct safety_role *role) {
 	}
 	window_input_set_window(role->input, NULL);
 	safety_tree_clear(role);
-	if (role->resource != NULL) { /* it stays without effect */
+	if (role->resource != NULL) { /* the object becomes inert */
 		wl_resource_set_user_data(role->resource, NULL);
 		role->resource = NULL;
 	}
 	safety_visibility_stay_awake(role->safety->compositor, false);
 	surface->role = NULL;
 	role->surface = NULL;
-	if (surface->tree == NULL) { /* it may be of another role's */
+	if (surface->tree == NULL) { /* else another role's tree still needs the buffer */
 		safety_tree_remove(surface);
 	}
 	forward_end(role->forward);
@@ -180,9 +180,9 @@ void safety_role_give_back(struct safety_role *role) {
 	safety_role_take_back(role);
 }
 
-/* --- an ordinary window's --------------------------------------------------------------------- */
+/* --- ordinary windows ------------------------------------------------------------------------- */
 
-/* The oldest of them. */
+/* Takes the oldest surface that fits. */
 static void handle_search(void *data) {
 	struct safety_role *role = data;
 	role->search = NULL;
@@ -209,7 +209,7 @@ void safety_role_pass_on(struct safety_role *role) {
 	safety_role_search(role);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 static bool stream_exists(const struct safety *safety, const char *stream) {
 	const struct safety_role *role;

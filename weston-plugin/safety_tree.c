@@ -7,15 +7,22 @@
 #include "window_parts.h"
 
 #define MS_NS 1000000ull
-/* Strangers' windows take a third of Weston's time at most, and send 125 pictures a second. */
+/*
+ * Ordinary windows use at most a third of the compositor thread's time, and send 125 frames a
+ * second.
+ */
 #define REST_MIN_NS (8 * MS_NS)
 #define REST_FACTOR 2
-/* Until memory that there was not for a picture is asked for again, of a gidd that answers. */
+/*
+ * If gidd had no memory for a picture, it is asked again after AGAIN_MS. A call that took
+ * ANSWERED_NS was not answered, and is not repeated.
+ */
 #define AGAIN_MS 500
 #define ANSWERED_NS (1000 * MS_NS)
 /*
- * A role takes three quarters of Weston's time at most. It may owe so much of the rest, which
- * grows by a third of what it takes: 6 ms at once, and a picture.
+ * A role uses at most three quarters of the compositor thread's time. Its debt grows by a third of
+ * the time that its pictures take, and may reach ROLE_OWES_NS: that is 6 ms at once, and one
+ * picture.
  */
 #define ROLE_COST(spent) ((spent) + (spent) / 3)
 #define ROLE_OWES_NS (2 * MS_NS)
@@ -33,7 +40,7 @@ struct safety_surface *safety_tree_find_surface(struct weston_surface *surface) 
 	return listener != NULL ? wl_container_of(listener, found, known) : NULL;
 }
 
-/* Where the renderer is done with the buffer already, its client may draw into it. */
+/* If the renderer has released the buffer already, its client may draw into it. */
 static void keep_buffer(struct safety_surface *surface) {
 	const struct weston_buffer_reference *shown = &surface->surface->buffer_ref;
 	if (shown->buffer == surface->drawn.buffer) {
@@ -54,7 +61,10 @@ static void leave_parts(struct safety_surface *surface) {
 	}
 }
 
-/* Whether there is room: a picture of so many parts is not sent, and others wait for the list. */
+/*
+ * Returns whether there is room. A picture of more parts is refused anyway, and walks over the list
+ * must stay short.
+ */
 static bool safety_tree_add(struct safety_role *role, struct safety_surface *surface) {
 	if (surface->tree != role && role->part_count == FORWARD_TREE_LOOKS_MAX) {
 		return false;
@@ -97,7 +107,7 @@ bool safety_tree_contains(const struct safety_surface *surface, const struct saf
 	return surface == part || forward_find_link(surface->surface, part->surface) != NULL;
 }
 
-/* What is on the way down from a surface to one of its tree. */
+/* Whether a surface contains another one in its tree, and whether all on the way are mapped. */
 enum way { NO_WAY, WAY_SHOWN, WAY_UNMAPPED };
 
 static enum way find_way(struct weston_surface *from, const struct weston_surface *to,
@@ -132,7 +142,7 @@ bool safety_tree_has_lost_window(const struct safety_surface *surface) {
 							WAY_UNMAPPED);
 }
 
-/* --- how often it is sent --------------------------------------------------------------------- */
+/* --- the budget ------------------------------------------------------------------------------- */
 
 static int handle_rested(void *data) {
 	safety_tree_send(data);
@@ -150,12 +160,12 @@ static void rest(struct safety_role *role, int ms) {
 	}
 }
 
-/* What it costs to send a picture is its client's choice: so is how often it commits one. */
+/* The client chooses the cost of a picture, and how often it commits one. */
 static void send_by_budget(struct safety_role *role) {
 	uint64_t began = gid_clock_now();
 	if (!forward_is_read(role->forward)) {
 		forward_hide(role->forward, -1, GID_HIDDEN_UNSAID);
-		return; /* it is sent to whoever comes */
+		return; /* the first consumer that subscribes gets it */
 	}
 	if (began < role->rests_until) {
 		forward_skip(role->forward);
@@ -171,8 +181,8 @@ static void send_by_budget(struct safety_role *role) {
 }
 
 /*
- * A program that has a role can commit hundreds of pictures in one message, each of which is copied
- * or hashed. The newest of them is sent when the ones before it have been made up for.
+ * A client can commit hundreds of pictures in one message, each of which is copied or hashed. Only
+ * the newest is sent, once the time of those before it is paid off.
  */
 static void send_role(struct safety_role *role) {
 	uint64_t began = gid_clock_now();
@@ -277,7 +287,7 @@ void safety_tree_watch_link(struct safety_surface *surface, struct weston_surfac
 	}
 }
 
-/* What a commit brings to a window is there only when Weston is done with it, too. */
+/* A commit has its full effect on a window only when Weston has handled it, too. */
 static void send_alone(struct safety_role *role) {
 	if (role->config.role == NULL) {
 		safety_tree_send_later(role);

@@ -6,7 +6,7 @@
 
 #define MS_NS 1000000ull
 
-/* After a commit, longer than Weston waits to request the next picture: three refreshes. */
+/* Three refreshes: longer than Weston takes after a commit to send the frame callback itself. */
 #define REQUEST_MS 50
 
 void safety_visibility_set(struct weston_surface *surface, bool visible) {

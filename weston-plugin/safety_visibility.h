@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-/** What is seen here of surfaces with a role, and that their clients go on drawing if nothing is.
+/**
+ * Whether Weston's own outputs show a surface with a role, and frame callbacks where they do not.
  */
 #ifndef GID_WESTON_SAFETY_VISIBILITY_H
 #define GID_WESTON_SAFETY_VISIBILITY_H
@@ -7,22 +8,24 @@
 #include "safety_parts.h"
 
 /*
- * With its subsurfaces. A role that is not to be seen here is drawn with no opacity and gets no
- * input: out of the scene it would get no frame callbacks, either, and stand still.
+ * Shows or hides the surface and its subsurfaces on Weston's own outputs. A hidden one is
+ * transparent and gets no input. It stays in the scene: otherwise it would get no frame callbacks,
+ * and stand still.
  */
 void safety_visibility_set(struct weston_surface *surface, bool visible);
 
 /*
- * A compositor that sleeps asks no client to draw: the other display would show its last picture as
- * live. `awake` counts: once for each role that is taken. When the last one is given back, the time
- * until the compositor sleeps begins anew.
+ * Keeps Weston from going idle while a role is taken: an idle compositor sends no frame callbacks,
+ * and the other display would show the last picture as live. To be called once for each role that
+ * is taken, with `awake`, and once when it is given back. After the last one, Weston's idle time
+ * starts again.
  */
 void safety_visibility_stay_awake(struct weston_compositor *compositor, bool awake);
 
 /*
- * To be called at each commit. Weston requests no frame of a window that is behind another one in a
- * kiosk, or minimised, or on an output that is off. The other display shows it all the same, and
- * would show its last picture as live: where anything in the window has a role, we request one.
+ * To be called at each commit. Weston sends no frame callbacks to a window that is covered in a
+ * kiosk, or minimised, or on an output that is off. The other display still shows it, and would
+ * show its last picture as live. So we send them, if any surface of the window has a role.
  */
 void safety_visibility_request_frame(struct safety_surface *surface);
 
