@@ -8,8 +8,8 @@
 
 static const double weight = 1.0 / 32; /* of the newest commit */
 static const uint64_t commits_min = 64;
-static const double clearly = 2;    /* times the deviation */
-static const double pause_ns = 1e9; /* commits further apart say nothing */
+static const double clearly = 2;    /* factor between two deviations */
+static const double pause_ns = 1e9; /* commits that are further apart are not counted */
 
 static void spread_add(struct arrivals_spread *spread, double value, bool first) {
 	if (first) {
@@ -31,7 +31,7 @@ static struct arrivals_surface *find_surface(struct arrivals *arrivals, uint32_t
 	return NULL;
 }
 
-/* An unused place, or that of the surface that was quiet for longest. */
+/* Returns an unused entry, or that of the surface whose last commit is the oldest. */
 static struct arrivals_surface *new_surface(struct arrivals *arrivals, uint32_t id) {
 	struct arrivals_surface *oldest = &arrivals->surfaces[0];
 	for (size_t i = 0; i < ARRIVALS_SURFACES && oldest->id != 0; i++) {

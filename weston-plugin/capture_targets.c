@@ -8,7 +8,7 @@
 
 #include "opaque_format.h"
 
-/* Of rows without gaps: Weston's GL renderer writes those, whatever stride a buffer has. */
+/* Rows without gaps: Weston's GL renderer writes those, whatever the stride of a buffer is. */
 #define STRIDE_ALIGN 4
 
 static void *target_data(const struct capture_target *target) {
@@ -30,7 +30,10 @@ static struct gid_box whole_box(const struct capture_targets *targets) {
 			0, 0, (int32_t)targets->layout.width, (int32_t)targets->layout.height};
 }
 
-/* The slot can get other memory, where somebody lost the right to read the old one. */
+/*
+ * Maps the slot's memory into the buffer. A slot gets other memory when a domain has lost the right
+ * to read the old memory.
+ */
 static int target_map(struct capture_target *target) {
 	gid_id gid = gid_slab_gid(target->targets->slab, target->slot);
 	if (target->mapped != GID_NONE && gid_slab_key(gid) == gid_slab_key(target->mapped)) {
@@ -60,7 +63,7 @@ static void target_drop_image(struct capture_target *target) {
 	}
 }
 
-/* With the client that had it. */
+/* The buffer goes with the hidden client that owns it. */
 static void handle_buffer_destroy(struct wl_listener *listener, void *data) {
 	struct capture_target *target = wl_container_of(listener, target, buffer_destroy);
 	target->buffer = NULL;
@@ -87,7 +90,7 @@ static int target_init(
 	return target_map(target);
 }
 
-/* Those that are there already are put before other memory as they are written. */
+/* Slots that exist already map their new memory when they are next written. */
 static void handle_made(void *data, int error, struct gid_slab *slab) {
 	struct capture_targets *targets = data;
 	for (uint32_t slot = 0; error == 0 && slot < CAPTURE_TARGETS; slot++) {
@@ -146,7 +149,7 @@ void capture_targets_destroy(struct capture_targets *targets) {
 	free(targets);
 }
 
-/* What slots held may be lost. */
+/* If the slots have lost their content, all of it is stale. */
 static void targets_notice_loss(struct capture_targets *targets) {
 	uint64_t emptied = gid_slab_emptied(targets->slab);
 	for (size_t i = 0; emptied != targets->emptied && i < CAPTURE_TARGETS; i++) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Where Weston writes the pictures of an output: slots of a slab, each of which is a wl_buffer,
- * too. Of memory that cannot be mapped twice, as some devices', the picture is copied into its
- * slot.
+ * Where Weston writes the captures of an output: slots of a slab, each of which is also the memory
+ * of a wl_buffer. Memory that cannot be mapped twice, as that of some devices, gets a copy.
  */
 #ifndef GID_WESTON_CAPTURE_TARGETS_H
 #define GID_WESTON_CAPTURE_TARGETS_H
@@ -14,14 +13,14 @@
 #include "output_capture.h"
 #include "pool.h"
 
-/* What a consumer can have, the one that is shown, and those that are written. */
+/* Those that consumers hold, the one that is shown, and those that are being written. */
 #define CAPTURE_TARGETS 6
 
 struct capture_targets;
 
 enum capture_target_state {
 	CAPTURE_TARGET_FREE,
-	CAPTURE_TARGET_WRITTEN, /* Weston has not drawn it, or not answered, yet */
+	CAPTURE_TARGET_WRITTEN, /* Weston did not draw it, or not answer, yet */
 	CAPTURE_TARGET_KEPT,	/* its picture was not sent yet */
 	CAPTURE_TARGET_SENT,
 };
@@ -35,42 +34,44 @@ struct capture_target {
 	struct wl_resource *buffer;
 	struct output_shot *shot;
 	struct wl_listener buffer_destroy;
-	gid_id mapped; /* as which the slot's memory was last put behind the buffer */
-	bool is_slot;  /* the buffer is the slot */
+	gid_id mapped; /* the gid of the slot's memory that the buffer has mapped */
+	bool is_slot;  /* the buffer's memory is the slot's */
 	struct capture_part part;
-	pixman_image_t *image; /* the buffer's memory; NULL: it was not asked for */
-	struct gid_box stale;  /* what changed since the buffer was written */
-	uint64_t copied;       /* bytes, of its picture */
+	pixman_image_t *image; /* over the buffer's memory; NULL: not needed yet */
+	struct gid_box stale;  /* the damage since the buffer was written */
+	uint64_t copied;       /* bytes that were copied for its picture */
 	struct gid_frame frame;
-	bool whole; /* to be sent even if nothing changed */
+	bool whole; /* to be sent even without damage */
 };
 
 struct capture_targets_events {
-	/* Weston has answered. */
+	/* Weston has answered the request for a capture. */
 	void (*answered)(void *data, struct capture_target *target, bool taken);
-	/* From gid_domain_dispatch(): there is memory, for the first time or once more, or why not.
-	 * What was sent is lost. The callee may destroy them. */
+	/*
+	 * From gid_domain_dispatch(): the slab has memory, for the first time or again; or `error`.
+	 * What was sent is lost. The callback may destroy the targets.
+	 */
 	void (*made)(void *data, struct capture_targets *targets, int error);
 };
 
-/* All of one form. */
+/* All slots of one size and format. */
 struct capture_targets {
-	struct wl_list link;   /* the owner's */
-	struct gid_slab *slab; /* NULL: forgotten */
+	struct wl_list link;   /* of the owner's list */
+	struct gid_slab *slab; /* NULL: given back */
 	struct gid_layout layout;
-	uint32_t fourcc; /* Weston's */
+	uint32_t fourcc; /* as Weston has it */
 	struct hidden_client *hidden;
 	struct output_capture *capture;
 	const struct capture_targets_events *events;
 	void *data;
 	uint32_t taken;	  /* slots that are not free */
-	uint64_t emptied; /* gid_slab_emptied() when one was taken last */
+	uint64_t emptied; /* gid_slab_emptied() when a slot was last taken */
 	struct capture_target target[CAPTURE_TARGETS];
 };
 
 /*
- * `fourcc` is Weston's; what its alpha is says nothing. Returns 0, and `made` is called; or -errno.
- * `events` outlive it.
+ * `fourcc` is Weston's format, whose alpha channel has no meaning. Returns 0, and `made` is called
+ * later; or -errno. `events` must outlive the targets.
  */
 int capture_targets_create(struct capture_targets **created, struct gid_domain *domain,
 		const char *stream, struct hidden_client *hidden, struct output_capture *capture,
@@ -81,34 +82,37 @@ int capture_targets_create(struct capture_targets **created, struct gid_domain *
 void capture_targets_destroy(struct capture_targets *targets);
 
 /*
- * A free slot for the picture of this repaint, which `asks` Weston for it. NULL: all are taken, or
- * not yet; or gidd took the memory, and is asked for other one.
+ * Takes a free slot for the picture of this repaint. `asks`: also requests a capture from Weston.
+ * Returns NULL if no slot is free, or none is yet; or if gidd took the memory back, and new memory
+ * was requested.
  */
 struct capture_target *capture_targets_write(struct capture_targets *targets, bool asks);
 
-/* Within a repaint, once it is drawn: what changed is in the buffer, or Weston will write all of
- * it. */
+/*
+ * To be called within a repaint, after the renderer: copies the damage to the buffer, unless Weston
+ * is going to write all of it.
+ */
 void capture_target_draw(struct capture_target *target);
 
-/* So that the buffer can be drawn into. Returns whether there is memory for that. */
+/* Makes `image`, with which the buffer can be drawn into. Returns false without memory. */
 bool capture_target_make_image(struct capture_target *target, pixman_format_code_t format);
 
-/* Whether its buffer has still what was written there last. */
+/* Whether the buffer still has what was last written to it. */
 bool capture_target_is_intact(const struct capture_target *target);
 
 /*
- * The picture is in the slot from now on, and the frame has its gid. Returns how many bytes were
+ * Completes the picture in the slot, and gives the frame its gid. Returns how many bytes were
  * copied for it.
  */
 uint64_t capture_target_finish(struct capture_target *target);
 
-/* The slot is free again. */
+/* Makes the slot free again. */
 void capture_target_give(struct capture_target *target);
 
-/* So are all of those that were sent and that nobody has any more. */
+/* Makes the slots free that were sent, and that no consumer holds any more. */
 void capture_targets_update(struct capture_targets *targets);
 
-/* The slab is given back; what Weston has not answered yet is still written, for nobody. */
+/* Gives the slab back. Captures that Weston did not answer yet are still written, but not used. */
 void capture_targets_forget(struct capture_targets *targets);
 
 #endif

@@ -19,39 +19,41 @@
 #include "socket.h"
 #include "text_pipe.h"
 
-/* More than so many of one client's wait to be closed: it is hung up on. */
+/* A client with more descriptors than this that wait to be closed is disconnected. */
 #define OF_ONE_MAX 64u
-/* Of all. Until there are fewer, nobody is read from who is new, or sent such a descriptor. */
+/*
+ * The same for all clients together. Above it, connections that are new, or have sent such
+ * descriptors, are disconnected.
+ */
 #define OF_ALL_MAX 256u
-/* Descriptors that are known: connections of higher numbers are always new. */
+/* Descriptors that are tracked: a connection with a higher number always counts as new. */
 #define DESCRIPTORS 4096
-/* Less than that is unmapped at once. */
+/* Smaller mappings are unmapped at once. */
 #define QUICK_SIZE GID_CLOSER_QUICK
 
 enum connection_state {
 	CONNECTION_NEW = 0,
-	CONNECTION_GOOD, /* was read from, and sent nothing but what is harmless */
+	CONNECTION_GOOD, /* was read from, and has only sent harmless descriptors */
 	CONNECTION_BAD,
 };
 
-/* By their descriptors. */
+/* By file descriptor. */
 static struct connection {
 	enum connection_state state;
 	struct message_frames frames;
 } connections[DESCRIPTORS];
-/* Who gave a descriptor, or has the other end of that pipe. 0: no client. */
+/* By file descriptor: the connection that sent it, or has the other end of the pipe. 0: none. */
 static uint64_t givers[DESCRIPTORS];
-/* For what Weston reads it. NULL: it does not. */
+/* By file descriptor: the data of Weston's event source that reads it. NULL: there is none. */
 static void *read_for[DESCRIPTORS];
 static const void *last_read;
 struct wl_signal client_descriptors_read_end;
-static uint64_t handled; /* whose messages were read last, and are handled */
+static uint64_t handled; /* the connection that was read last, whose requests are being handled */
 static struct weston_log_pacer pacer, long_pacer, busy_pacer, other_pacer;
 
 /* --- what a descriptor is --------------------------------------------------------------------- */
 
-/* The names of what is no file in a file system. One that is has a name that begins with a slash.
- */
+/* These are names of what lies in no file system. The name of a file in one begins with a slash. */
 static bool has_harmless_name(int fd) {
 	static const char *const names[] = {"pipe:[", "anon_inode:sync_file",
 			"anon_inode:syncobj_file", "anon_inode:[eventfd]"};
@@ -95,7 +97,7 @@ static void set_state(int socket, enum connection_state state) {
 	}
 }
 
-/* The descriptor may be another connection's next. */
+/* The number of the descriptor may become another connection's. */
 static void forget_connection(int socket) {
 	struct connection *connection = connection_of(socket);
 	if (connection != NULL) {
@@ -103,10 +105,9 @@ static void forget_connection(int socket) {
 	}
 }
 
-/* --- who gave it ------------------------------------------------------------------------------ */
+/* --- which connection sent it ----------------------------------------------------------------- */
 
-/* Who gives: the closer's name for a connection, whose descriptor is closed when little else waits.
- */
+/* The closer's number for a connection. */
 static uint64_t connection_giver(int socket) {
 	return (uint64_t)socket + 1;
 }
@@ -121,7 +122,7 @@ static void set_giver(int fd, uint64_t giver) {
 	}
 }
 
-/* --- what it is read for ---------------------------------------------------------------------- */
+/* --- what Weston reads ------------------------------------------------------------------------ */
 
 static void begin_read(int fd, void *data) {
 	if (fd >= 0 && fd < DESCRIPTORS) {
@@ -153,13 +154,13 @@ bool client_descriptors_are_read_for(const void *data) {
 
 /* --- receiving -------------------------------------------------------------------------------- */
 
-/* Room for all that can come: what has no room the kernel would close within recvmsg(). */
+/* Room for all descriptors that can arrive: the kernel closes any others within recvmsg(). */
 union control {
 	char bytes[CMSG_SPACE(GID_SOCKET_RIGHTS_MAX * sizeof(int))];
 	struct cmsghdr align;
 };
 
-/* Whether libwayland has room for each message that the bytes begin. */
+/* Whether libwayland has room for each request that begins in these bytes. */
 static bool has_room(int socket, const struct msghdr *message, size_t received) {
 	struct connection *connection = connection_of(socket);
 	for (size_t i = 0; connection != NULL && received > 0 && i < message->msg_iovlen; i++) {
@@ -186,7 +187,7 @@ static uint32_t collect(struct msghdr *message, int *fds) {
 	return count;
 }
 
-/* Returns what takes its place, or -1. */
+/* Returns the descriptor that replaces it, or -1. */
 static int replace(int socket, int fd) {
 	weston_log_paced(&pacer, 10, 60000,
 			"gid: a client sent a descriptor that is neither memory (memfd, tmpfs), a "
@@ -196,14 +197,17 @@ static int replace(int socket, int fd) {
 	return open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-/* Puts those into the caller's message for which it has room. */
+/* Puts as many descriptors into the caller's message as it has room for, and closes the others. */
 static void hand_over(struct msghdr *message, const int *fds, uint32_t count) {
 	size_t room = message->msg_control != NULL && message->msg_controllen > CMSG_LEN(0)
 			? (message->msg_controllen - CMSG_LEN(0)) / sizeof(int)
 			: 0;
 	uint32_t fit = count < room ? count : (uint32_t)room;
 	for (uint32_t i = 0; i < fit; i++) {
-		/* Closing others waits for nobody: an honest client may close many at once. */
+		/*
+		 * Closing anything but a pipe does not block, and an honest client may close many
+		 * at once.
+		 */
 		set_giver(fds[i], text_pipe_is(fds[i]) ? handled : 0);
 	}
 	for (uint32_t i = fit; i < count; i++) {
@@ -236,7 +240,10 @@ static ssize_t refuse_message(const int *fds, uint32_t count) {
 	return -1;
 }
 
-/* Others' descriptors must find room, also while somebody sends such without end. */
+/*
+ * Descriptors of other clients must be closed in time, too, while one client sends these without
+ * end.
+ */
 static bool may_be_read(int socket) {
 	return gid_closer_pending_of(connection_giver(socket)) <= OF_ONE_MAX &&
 			(state_of(socket) == CONNECTION_GOOD || gid_closer_pending() <= OF_ALL_MAX);
@@ -271,7 +278,7 @@ static ssize_t receive(int socket, struct msghdr *message, int flags) {
 	return received;
 }
 
-/* For libwayland's recvmsg(), which is only called for connections. */
+/* Replaces libwayland's recvmsg(), which is only called for connections. */
 static ssize_t guarded_recvmsg(int socket, struct msghdr *message, int flags) {
 	if (!may_be_read(socket)) {
 		errno = ECONNRESET;
@@ -288,7 +295,7 @@ static ssize_t guarded_recvmsg(int socket, struct msghdr *message, int flags) {
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-/* What nobody read waits in a socket, and is closed with it. */
+/* Descriptors that were not received stay in the queue of a socket, and are closed with it. */
 static bool is_socket(int fd) {
 	int type;
 	socklen_t size = sizeof(type);
@@ -296,7 +303,7 @@ static bool is_socket(int fd) {
 }
 
 /*
- * For libwayland's munmap(): of pools, whose size their clients chose. To free a gigabyte takes
+ * Replaces libwayland's munmap() of pools, whose size clients choose. Unmapping a gigabyte takes
  * longer than a frame.
  */
 static int guarded_munmap(void *data, size_t size) {
@@ -309,8 +316,8 @@ static int guarded_munmap(void *data, size_t size) {
 }
 
 /*
- * For libwayland's close() and libweston's. Pipes, too, wait: for who reads or writes with memory
- * that never comes.
+ * Replaces close() in libwayland and in libweston. Closer threads also close pipes: that blocks
+ * while a thread reads or writes the pipe with memory that never arrives.
  */
 static int guarded_close(int fd) {
 	bool is_connection = is_socket(fd);
@@ -327,8 +334,9 @@ static int guarded_close(int fd) {
 }
 
 /*
- * For libwayland's fcntl(). It copies what it sends on to another client, and closes the copy when
- * that was sent: whoever is read from then has nothing to do with it.
+ * Replaces libwayland's fcntl(). libwayland duplicates a descriptor that it sends on to another
+ * client. It closes the duplicate while it handles any connection, so it is charged to the first
+ * sender.
  */
 static int guarded_fcntl(int fd, int command, ...) {
 	va_list arguments;
@@ -342,11 +350,11 @@ static int guarded_fcntl(int fd, int command, ...) {
 	return result;
 }
 
-/* --- what libweston does with them ------------------------------------------------------------ */
+/* --- what libweston does with descriptors ----------------------------------------------------- */
 
 /*
- * For libweston's pipe2(): its clipboard asks with such for what a client copied, which gets the
- * other end.
+ * Replaces libweston's pipe2(). Its clipboard makes a pipe for what a client copied, and sends that
+ * client the other end.
  */
 static int guarded_pipe2(int ends[2], int flags) {
 	int result = pipe2(ends, flags);
@@ -356,10 +364,10 @@ static int guarded_pipe2(int ends[2], int flags) {
 	return result;
 }
 
-/* `ours` takes its number, and a helper closes what had it. */
+/* Puts `ours` in the place of `fd`. A helper thread closes what was there. */
 static bool take_number(int fd, int ours) {
-	int theirs = fcntl(
-			fd, F_DUPFD_CLOEXEC, 0); /* so that dup3() closes none that is the last */
+	/* A duplicate, so that dup3() does not close the last descriptor of it. */
+	int theirs = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	bool taken = theirs >= 0 && dup3(ours, fd, O_CLOEXEC) >= 0;
 	close(ours);
 	if (theirs >= 0) {
@@ -373,11 +381,14 @@ static bool take_number(int fd, int ours) {
 	return taken;
 }
 
-/* What cannot be written takes the place of what must not be. */
+/*
+ * Puts a helper thread's pipe in the place of a client's. If there is none to write to, a socket
+ * that cannot be written takes that place.
+ */
 static bool put_helper_between(int fd, bool reads) {
 	int ours = reads ? text_pipe_source(fd) : text_pipe_sink(fd);
 	if (reads && ours == -EINVAL) {
-		return true; /* no client has the other end of what has none */
+		return true; /* it is no pipe, so no client has its other end */
 	}
 	if (ours < 0) {
 		weston_log_paced(&busy_pacer, 10, 60000, "gid: Weston %s: %s\n",
@@ -390,10 +401,10 @@ static bool put_helper_between(int fd, bool reads) {
 }
 
 /*
- * For libweston's wl_event_loop_add_fd(): what it is to write is of its clipboard's, and what it is
- * to read, too, where a client has the other end. Otherwise it would wait in read() for who has
- * locked the pipe, and in write() also for who does not read, or be ended by a signal because he
- * has closed.
+ * Replaces libweston's wl_event_loop_add_fd(). Descriptors to write are those of its clipboard; so
+ * are those to read, if a client has the other end. In read() Weston would block while a client has
+ * locked the pipe. In write() it would also block while the client does not read, and die of a
+ * signal if the client has closed its end.
  */
 static struct wl_event_source *guarded_add_fd(struct wl_event_loop *loop, int fd, uint32_t mask,
 		wl_event_loop_fd_func_t func, void *data) {
@@ -409,10 +420,11 @@ static struct wl_event_source *guarded_add_fd(struct wl_event_loop *loop, int fd
 }
 
 /*
- * For libweston's lseek(), by which it asks how large a dma-buf is, and whether a colour profile is
- * a file. What is no dma-buf has no size as one, and so its client is refused. Memory's length is
- * not asked for at all: that waits for who reads there with memory that never comes. What has none,
- * as a pipe, libweston would take for one of an unknown size and give to its renderer's driver.
+ * Replaces libweston's lseek(), which asks for the size of a dma-buf, and whether a colour profile
+ * is a file. Anything but a dma-buf gets size 0, so its client is refused. The size of memory is
+ * not asked for: that blocks while a thread reads there with memory that never arrives. A
+ * descriptor without size, such as a pipe, would pass for a dma-buf of unknown size, and reach the
+ * driver of the renderer.
  */
 static off_t guarded_lseek(int fd, off_t offset, int whence) {
 	if (whence == SEEK_END && !is_dmabuf(fd)) {
@@ -423,9 +435,9 @@ static off_t guarded_lseek(int fd, off_t offset, int whence) {
 	return fcntl(fd, F_GET_SEALS) >= 0 ? 0 : lseek(fd, offset, whence);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- installation ----------------------------------------------------------------------------- */
 
-/* Room for those that wait. */
+/* Makes room for descriptors that wait to be closed. */
 static void raise_limit(void) {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < DESCRIPTORS) {

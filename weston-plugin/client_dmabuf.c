@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 /*
- * How libweston's own object begins, which it hands to its renderers and backends, and declares in
- * a header that it does not install. The same in Weston 14, 15 and 16. What is read here is
- * compared with what struct weston_buffer, which is public, says of the same.
+ * The first fields of libweston's struct linux_dmabuf_buffer. libweston passes it to its renderers
+ * and backends, and declares it in a header that it does not install. They are the same in Weston
+ * 14, 15 and 16. What is read here is compared with the public struct weston_buffer.
  */
 struct kept_dmabuf {
 	struct wl_resource *buffer; /* the wl_buffer */
@@ -38,7 +38,7 @@ static bool is_as_known(const struct weston_buffer *buffer, const struct kept_dm
 	return true;
 }
 
-/* NULL: it is no such buffer, or kept in another way. */
+/* NULL: it is no such buffer, or libweston stores it in another way. */
 static const struct kept_dmabuf *get_kept(const struct weston_buffer *buffer) {
 	const struct kept_dmabuf *kept = buffer->dmabuf;
 	bool is_one = buffer->type == WESTON_BUFFER_DMABUF && buffer->resource != NULL &&

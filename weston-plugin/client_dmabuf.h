@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** The zwp_linux_dmabuf_v1 buffers of Weston's clients, as libweston keeps them. */
+/** The zwp_linux_dmabuf_v1 buffers of Weston's clients, as libweston stores them. */
 #ifndef GID_WESTON_CLIENT_DMABUF_H
 #define GID_WESTON_CLIENT_DMABUF_H
 
@@ -8,14 +8,14 @@
 #include "dmabuf_claim.h"
 
 /*
- * What the client said of the buffer, and what the kernel says of its descriptors; no descriptor is
- * asked in a way that its maker could make wait. `fd` stays libweston's, and is that of the first
- * plane. Returns false where it is no such buffer, or libweston keeps it in another way than this
- * module knows.
+ * Reads what the client declared of the buffer, and what the kernel reports of its descriptors.
+ * Asks no descriptor in a way in which its exporter could block. `fd` is that of the first plane,
+ * and stays libweston's. Returns false if it is no such buffer, or if libweston stores it in a way
+ * that this module does not know.
  */
 bool client_dmabuf_read(const struct weston_buffer *buffer, struct dmabuf_claim *claim, int *fd);
 
-/* Its format, of a buffer that is of the type WESTON_BUFFER_DMABUF; 0: not known. */
+/* The format of a buffer of the type WESTON_BUFFER_DMABUF; 0: unknown. */
 uint32_t client_dmabuf_fourcc(const struct weston_buffer *buffer);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "client_program.h"
 
-/* Cuts spaces at both ends. */
+/* Removes spaces at both ends. */
 static char *trim(char *text) {
 	while (isspace((unsigned char)*text)) {
 		text++;
@@ -23,7 +23,7 @@ static char *trim(char *text) {
 	return text;
 }
 
-/* Takes `words` to pieces. */
+/* Modifies `words`. */
 static int add_programs(struct client_list *list, char *words) {
 	size_t i = 0;
 	while (words != NULL) {

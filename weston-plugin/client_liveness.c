@@ -10,7 +10,7 @@ void client_liveness_note(struct client_liveness *liveness, uint64_t now) {
 	liveness->hangs = false;
 }
 
-/* In the queue of its socket; where the kernel does not say, nothing. */
+/* Whether the queue of the client's socket has bytes. False if the kernel does not tell. */
 static bool has_bytes(const struct weston_surface *surface, unsigned long queue) {
 	struct wl_client *client = wl_resource_get_client(surface->resource);
 	int bytes = 0;
@@ -21,7 +21,7 @@ bool client_has_unread_requests(const struct weston_surface *surface) {
 	return has_bytes(surface, SIOCINQ);
 }
 
-/* Other clients are told of their frames, which is enough to read. */
+/* Other clients get frame callbacks, which is enough to read. */
 static void send_ping(struct weston_surface *surface) {
 	if (weston_surface_is_desktop_surface(surface)) {
 		weston_desktop_client_ping(weston_desktop_surface_get_client(

@@ -28,7 +28,7 @@ static const struct section {
 
 struct check {
 	const char *path;
-	const struct section *section; /* NULL: it is not the module's */
+	const struct section *section; /* NULL: not one of the module's */
 	int result;
 };
 

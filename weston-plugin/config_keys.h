@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /**
- * The keys that the module's sections of weston.ini can have. Weston's parser gives what it is
- * asked for, and says nothing of what nobody asks for.
+ * Checks the keys of the module's sections in weston.ini. Weston's parser returns the keys that it
+ * is asked for, and ignores the others.
  */
 #ifndef GID_CONFIG_KEYS_H
 #define GID_CONFIG_KEYS_H
 
 #include <libweston/libweston.h>
 
-/* Says of each other key in the log where it is. Returns -EINVAL then, and otherwise 0. */
+/* Logs each unknown key, with its line. Returns 0, or -EINVAL if there is one. */
 int config_keys_check(struct weston_compositor *compositor);
 
 #endif

@@ -14,10 +14,10 @@
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/* Cuts the line where Weston's parser does. Returns whether it means something. */
+/* Splits the line as Weston's parser does. Returns whether it begins a section or has a key. */
 static bool cut_line(char *text, struct config_line *line) {
 	char *end = strchr(text, text[0] == '[' ? ']' : '=');
-	/* To Weston, a comment that does not begin the line is a key that nobody asks for. */
+	/* To Weston, a comment that does not begin the line is a key, which is never asked for. */
 	char first = text[strspn(text, " \t")];
 	if (first == '#' || first == ';' || end == NULL) {
 		return false;
@@ -33,7 +33,7 @@ bool config_read_lines(struct weston_config *config,
 	const char *path = weston_config_get_full_path(config);
 	FILE *file = path != NULL && path[0] != '\0' ? fopen(path, "re") : NULL;
 	if (file == NULL) {
-		return false; /* Weston runs without one, or has just read it */
+		return false; /* Weston runs without one, or it was removed since */
 	}
 	char text[LINE_MAX_BYTES];
 	struct config_line line = {.number = 0};
@@ -51,10 +51,10 @@ bool config_read_lines(struct weston_config *config,
 /* --- a place in it ---------------------------------------------------------------------------- */
 
 struct search {
-	unsigned section; /* which one of the file is sought, from 1 on */
+	unsigned section; /* number of the wanted section, from 1 */
 	const char *name, *key;
-	unsigned begun; /* sections of the file so far */
-	unsigned line;	/* 0: it is not found */
+	unsigned begun; /* sections that began so far */
+	unsigned line;	/* 0: not found */
 	bool has_key;
 };
 
@@ -101,7 +101,7 @@ int config_get_bool(const struct config_place *place, const char *key, bool *val
 
 int config_get_number(const struct config_place *place, const char *key, int32_t *value,
 		int32_t usual, int32_t least, int32_t most) {
-	/* of one that no int32_t is Weston sets the usual one, too */
+	/* for a value beyond int32_t, too, Weston sets `usual` */
 	bool right = weston_config_section_get_int(place->section, key, value, usual) == 0 ||
 			errno == ENOENT;
 	if (right && *value >= least && *value <= most) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Where in weston.ini something is, which Weston's parser does not say. */
+/** Finds the line of a section or key in weston.ini, which Weston's parser does not tell. */
 #ifndef GID_CONFIG_PLACE_H
 #define GID_CONFIG_PLACE_H
 
@@ -10,40 +10,43 @@
 /* A line that begins a section, or has a key of one. */
 struct config_line {
 	unsigned number;
-	const char *section; /* that begins; NULL: none does */
+	const char *section; /* that the line begins; NULL: none */
 	const char *key;
 };
 
-/* Reads the lines of the file that Weston has read, as its parser does. Returns whether it can. */
+/*
+ * Reads the lines of the file that Weston has read, as its parser does. Returns whether there is
+ * one.
+ */
 bool config_read_lines(struct weston_config *config,
 		void (*handle_line)(void *data, const struct config_line *line), void *data);
 
-/* A section. It is valid as long as Weston's configuration. */
+/* A section. Valid as long as Weston's configuration. */
 struct config_place {
 	struct weston_config *config;
 	struct weston_config_section *section;
 };
 
-/* The value of the key; NULL: it is missing. To be freed. */
+/* Returns the value of the key, to be freed; NULL: it is missing. */
 char *config_get_text(const struct config_place *place, const char *key);
 
-/* true or false. Returns 0, or -EINVAL as config_mistake(), which it calls. */
+/* Reads true or false. Returns 0, or -EINVAL as config_mistake(), which it calls. */
 int config_get_bool(const struct config_place *place, const char *key, bool *value, bool usual);
 
-/* A whole number within bounds. Returns the same. */
+/* Reads a whole number from `least` to `most`. Returns the same. */
 int config_get_number(const struct config_place *place, const char *key, int32_t *value,
 		int32_t usual, int32_t least, int32_t most);
 
 /*
- * WIDTHxHEIGHT, each from 1 to GID_SIZE_MAX; 0 and 0 where the key is missing. Returns whether it
- * is right.
+ * Reads WIDTHxHEIGHT, each from 1 to GID_SIZE_MAX; 0 and 0 if the key is missing. Returns false if
+ * it is malformed.
  */
 bool config_get_size(
 		const struct config_place *place, const char *key, int32_t *width, int32_t *height);
 
 /*
- * Says in the log what is wrong, in which section, and in which line, if the file has not changed
- * since Weston read it: that of the key, or of the section, if `key` is NULL or missing. Returns
+ * Logs a mistake, with its section and the line of the key; or the line of the section, if `key` is
+ * NULL or missing. The line is only right if the file has not changed since Weston read it. Returns
  * -EINVAL.
  */
 int config_mistake(const struct config_place *place, const char *key, const char *format, ...)

@@ -15,7 +15,7 @@ bool content_has_plain_rows(uint32_t fourcc) {
 uint64_t content_hash_rows(const struct pixel_rows *pixels) {
 	XXH3_state_t *state = XXH3_createState();
 	if (state == NULL) {
-		return 0; /* which the other display will not find in the picture */
+		return 0; /* consumers find that this is not the picture's */
 	}
 	XXH3_64bits_reset(state);
 	for (uint32_t y = 0; y < pixels->height; y++) {
@@ -26,7 +26,7 @@ uint64_t content_hash_rows(const struct pixel_rows *pixels) {
 	return hash;
 }
 
-/* Where they lie, without a copy. */
+/* Hashes the rows in place, without a copy. */
 static uint64_t hash_plain(const struct visible *visible, const void *slot) {
 	const struct gid_layout *whole = &visible->whole;
 	size_t pixel_bytes = gid_format_row_bytes(whole->fourcc, 0, 1);
@@ -51,7 +51,7 @@ int content_hash_slot(const struct gid_layout *layout, const struct gid_box *cro
 		*hash = hash_plain(&visible, slot);
 		return 0;
 	}
-	/* Of several planes, or of samples that pixels share, whose rows are cut differently. */
+	/* Formats with several planes, or with subsampling: their rows are cropped differently. */
 	size_t size = gid_layout_size(&visible.layout);
 	void *rows = malloc(size);
 	if (rows == NULL) {

@@ -11,7 +11,7 @@
 
 #define HEARTBEAT_MS 500
 #define LEASE_MS 1000
-/* A program may set cursors as fast as it likes: so many of them are sent. */
+/* The interval of cursor pictures: a client may set cursors as often as it likes. */
 #define INTERVAL_NS 8000000ull
 #define MS_NS 1000000ull
 
@@ -20,19 +20,19 @@ struct cursor_stream {
 	enum cursor_place place;
 	struct safety_config config; /* of the stream */
 	struct forward *forward;
-	struct weston_seat *seat; /* NULL: nobody's */
+	struct weston_seat *seat; /* NULL: none */
 	struct wl_list surfaces;  /* struct watched: any of them may become a cursor */
 	struct wl_listener create_surface;
-	struct weston_view *sprite; /* as it was seen last; NULL: there is none */
+	struct weston_view *sprite; /* the cursor's view, as last seen; NULL: none */
 	struct wl_listener sprite_destroy;
-	struct wl_event_source *timer; /* that sends it */
-	struct wl_event_source *seen;  /* an idle one, or NULL */
-	bool changed;		       /* the picture is another one */
-	uint64_t sent;		       /* when that was sent last */
+	struct wl_event_source *timer; /* sends pictures and notes */
+	struct wl_event_source *seen;  /* the idle source of handle_seen(), or NULL */
+	bool changed;		       /* since the last picture that was sent */
+	uint64_t sent;		       /* when a picture was last sent */
 	struct cursor_note said;
 };
 
-/* A surface of a client. */
+/* A surface of a client, which may become a cursor. */
 struct watched {
 	struct wl_list link;
 	struct cursor_stream *cursor;
@@ -49,13 +49,13 @@ static struct weston_view *cursor_sprite(const struct cursor_stream *cursor) {
 	return pointer != NULL ? pointer->sprite : NULL;
 }
 
-/* In the picture's pixels. Its client chooses both, and neither has an end. */
+/* Converts to pixels of the picture. Its client chooses both factors without limit. */
 static int32_t place_in_picture(double place, int32_t scale) {
 	double at = place * scale;
 	return at < INT16_MIN ? INT16_MIN : at > INT16_MAX ? INT16_MAX : (int32_t)at;
 }
 
-/* What is to be said now. */
+/* The note of the cursor as it is now. */
 static struct cursor_note cursor_note(const struct cursor_stream *cursor) {
 	const struct weston_pointer *pointer = cursor_pointer(cursor);
 	struct cursor_note note = {.locked = pointer != NULL && pointer_is_locked(pointer)};
@@ -67,9 +67,12 @@ static struct cursor_note cursor_note(const struct cursor_stream *cursor) {
 	return note;
 }
 
-/* --- what Weston shows of it ------------------------------------------------------------------ */
+/* --- on Weston's own outputs ------------------------------------------------------------------ */
 
-/* Weston draws what lies in its layer. It puts a cursor there once, when that is seen first. */
+/*
+ * Weston draws the view if it is in a layer. It puts a cursor into its layer once, when that is
+ * first mapped.
+ */
 static void cursor_show_here(const struct cursor_stream *cursor) {
 	struct weston_view *sprite = cursor->sprite;
 	bool there = forward_is_read(cursor->forward) && !forward_is_refused(cursor->forward);
@@ -89,7 +92,7 @@ static void handle_seen(void *data) {
 	cursor_show_here(cursor);
 }
 
-/* When Weston is done with it, and before it draws anything. */
+/* Runs when Weston has handled the commit, and before it repaints. */
 static void cursor_show_here_soon(struct cursor_stream *cursor) {
 	struct wl_display *display = cursor->compositor->wl_display;
 	if (cursor->seen == NULL) {
@@ -119,7 +122,7 @@ static void cursor_see_sprite(struct cursor_stream *cursor) {
 	cursor_send_later(cursor);
 }
 
-/* --- what it looks like ----------------------------------------------------------------------- */
+/* --- its picture ------------------------------------------------------------------------------ */
 
 static void cursor_send_picture(struct cursor_stream *cursor) {
 	cursor->changed = false;
@@ -129,7 +132,8 @@ static void cursor_send_picture(struct cursor_stream *cursor) {
 	} else if (forward_is_read(cursor->forward)) {
 		forward_commit(cursor->forward, cursor->sprite->surface);
 	} else {
-		forward_hide(cursor->forward, -1, GID_HIDDEN_UNSAID); /* it is sent to who comes */
+		forward_hide(cursor->forward, -1,
+				GID_HIDDEN_UNSAID); /* the first consumer that subscribes gets it */
 	}
 	cursor_show_here(cursor);
 }
@@ -164,7 +168,7 @@ void cursor_stream_look(struct cursor_stream *cursor) {
 	}
 }
 
-/* --- what its stream tells -------------------------------------------------------------------- */
+/* --- events of its stream --------------------------------------------------------------------- */
 
 static void handle_again(void *data) {
 	struct cursor_stream *cursor = data;
@@ -180,7 +184,7 @@ static void handle_lost(void *data, uint32_t reason) {
 	cursor_show_here(data);
 }
 
-/* A cursor warns of nothing: the old one does until the new one is there. */
+/* A cursor warns of nothing: the old picture stays until there is a new one. */
 static bool handle_is_alive(void *data) {
 	return true;
 }
@@ -205,7 +209,7 @@ static const struct forward_events forward_events = {
 		.note = handle_note,
 };
 
-/* --- which surface it is ---------------------------------------------------------------------- */
+/* --- its surface ------------------------------------------------------------------------------ */
 
 static void watched_see(const struct watched *watched) {
 	const struct weston_view *sprite = cursor_sprite(watched->cursor);
@@ -242,7 +246,7 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 	struct weston_surface *surface = data;
 	struct watched *watched = calloc(1, sizeof(*watched));
 	if (watched == NULL) {
-		return; /* as a cursor it stays as it is */
+		return; /* changes of it as a cursor are not noticed */
 	}
 	watched->cursor = cursor;
 	watched->surface = surface;
@@ -255,7 +259,7 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 	wl_list_insert(&cursor->surfaces, &watched->link);
 }
 
-/* Its program hides it, or another one has the pointer. */
+/* Its client hides it, or another client has the pointer. */
 static void handle_sprite_destroy(struct wl_listener *listener, void *data) {
 	struct cursor_stream *cursor = wl_container_of(listener, cursor, sprite_destroy);
 	wl_list_remove(&cursor->sprite_destroy.link);
@@ -265,7 +269,7 @@ static void handle_sprite_destroy(struct wl_listener *listener, void *data) {
 	cursor_send_later(cursor);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 void cursor_stream_set_domain(struct cursor_stream *cursor, struct gid_domain *domain) {
 	if (cursor != NULL) {

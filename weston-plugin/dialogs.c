@@ -8,9 +8,12 @@
 
 #include "xdg-shell-client-protocol.h"
 
-/* Of one window: programs choose how many they make, and each is looked at with each motion. */
+/*
+ * The dialogs of one window. Clients choose how many they create, and each motion looks at them
+ * all.
+ */
 #define DIALOGS_MAX 16
-/* Of dialogs on each other: each one that comes is looked at with all that are below it. */
+/* The depth of dialogs of dialogs: a new one is compared with all its parents. */
 #define DEPTH_MAX 16
 
 struct dialogs {
@@ -20,7 +23,7 @@ struct dialogs {
 	struct wl_list all; /* struct kin::link */
 };
 
-/* A window that is a dialog, or has some. */
+/* A window that is a dialog, or has dialogs. */
 struct kin {
 	struct wl_list link;
 	struct weston_surface *surface;
@@ -39,7 +42,7 @@ static void kin_adopt(struct kin *dialog, struct kin *parent) {
 	}
 }
 
-/* What cannot be a dialog of that window is none. */
+/* Returns `wanted`, or NULL if that would make a circle or exceed a limit: then it is no dialog. */
 static struct kin *find_parent(const struct kin *dialog, struct kin *wanted) {
 	unsigned depth = 0;
 	for (const struct kin *kin = wanted; kin != NULL; kin = kin->parent) {
@@ -51,7 +54,7 @@ static struct kin *find_parent(const struct kin *dialog, struct kin *wanted) {
 	return has_room ? wanted : NULL;
 }
 
-/* Its own dialogs become those of the window that it was a dialog of. */
+/* Its own dialogs become those of its parent. */
 static void kin_destroy(struct kin *kin) {
 	struct kin *parent = kin->parent, *dialog, *next;
 	kin_adopt(kin, NULL);
@@ -92,9 +95,9 @@ static struct kin *kin_get(struct dialogs *dialogs, struct weston_surface *surfa
 	return kin;
 }
 
-/* --- what programs say ------------------------------------------------------------------------ */
+/* --- requests of clients ---------------------------------------------------------------------- */
 
-/* NULL: there is none any more. */
+/* NULL: the window is gone. */
 static struct weston_surface *surface_of(struct wl_resource *toplevel) {
 	struct weston_desktop_surface *window = wl_resource_get_user_data(toplevel);
 	return window != NULL ? weston_desktop_surface_get_surface(window) : NULL;
@@ -150,7 +153,7 @@ static void handle_message(void *data, enum wl_protocol_logger_type type,
 	}
 }
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- queries ---------------------------------------------------------------------------------- */
 
 struct weston_surface *dialogs_get_parent(struct weston_surface *window) {
 	const struct kin *kin = kin_find(window);

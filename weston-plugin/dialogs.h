@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * Which windows are dialogs of others, as their programs say (xdg_toplevel.set_parent). Weston
- * tells only its shell, so the programs' requests are looked at. Belongs to the compositor's
- * thread.
+ * Which windows are dialogs of others (xdg_toplevel.set_parent). Weston tells only its shell, so a
+ * protocol logger reads the clients' requests. Runs on the compositor's thread.
  */
 #ifndef GID_WESTON_DIALOGS_H
 #define GID_WESTON_DIALOGS_H
@@ -11,19 +10,22 @@
 
 struct dialogs;
 
-/* The window has a dialog more, or less. */
+/* A dialog of the window was added or removed. */
 typedef void (*dialogs_changed)(void *data, struct weston_surface *window);
 
-/* NULL for want of memory. */
+/* Returns NULL without memory. */
 struct dialogs *dialogs_watch(struct wl_display *display, dialogs_changed changed, void *data);
 
-/* There are no dialogs then. Accepts NULL. */
+/* Forgets all dialogs. Accepts NULL. */
 void dialogs_unwatch(struct dialogs *dialogs);
 
-/* The window whose dialog this one is; NULL: it is none. No way up comes back to where it began. */
+/* Returns the window whose dialog this is; NULL: it is none. The chain of parents has no circle. */
 struct weston_surface *dialogs_get_parent(struct weston_surface *window);
 
-/* Of a window's dialogs the one that came after this one, or the first; NULL: there is no other. */
+/*
+ * Returns the dialog of the window that was added after `dialog`, or for NULL the first one; NULL:
+ * there is none.
+ */
 struct weston_surface *dialogs_next(struct weston_surface *window, struct weston_surface *dialog);
 
 #endif

@@ -45,7 +45,7 @@ static bool check_flags(const struct dmabuf_claim *claim, struct refusal *refusa
 					"the dma-buf has flags that gidway does not know");
 }
 
-/* A frame has one gid, and that names one piece of memory. */
+/* A frame has one gid, which names one piece of memory. */
 static bool check_descriptors(const struct dmabuf_claim *claim, struct refusal *refusal) {
 	const struct dmabuf_facts *first = &claim->planes[0].facts;
 	for (int32_t i = 0; i < claim->plane_count; i++) {

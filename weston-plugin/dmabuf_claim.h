@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * What a client says of its zwp_linux_dmabuf_v1 buffer, beside what the kernel says of the
- * descriptors, and whether that is a picture that can be lent by one gid. Pure.
+ * What a client declares of its zwp_linux_dmabuf_v1 buffer, what the kernel reports of the
+ * descriptors, and whether the picture can be lent under one gid. Pure functions.
  */
 #ifndef GID_WESTON_DMABUF_CLAIM_H
 #define GID_WESTON_DMABUF_CLAIM_H
@@ -22,8 +22,8 @@ struct dmabuf_claim {
 };
 
 /*
- * Returns whether it can be lent: as `layout`, which begins `offset` bytes into the dma-buf.
- * Otherwise says why not.
+ * Returns whether it can be lent: as `layout`, which begins `offset` bytes into the dma-buf. If
+ * not, sets `refusal`.
  */
 bool dmabuf_claim_check(const struct dmabuf_claim *claim, struct gid_layout *layout,
 		uint64_t *offset, struct refusal *refusal);

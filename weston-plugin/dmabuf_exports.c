@@ -6,20 +6,20 @@
 #include "client_dmabuf.h"
 
 /*
- * Of one role. A client draws into three or four in turn; of more, those that were not shown for
- * longest are forgotten, and exported again when they are shown again.
+ * The exports of one role. A client draws into three or four buffers in turn. Beyond the limit, the
+ * least recently shown one is dropped, and exported again when it is shown again.
  */
 #define EXPORTS_MAX 32
 
-/* Of a gidd that hangs no more is asked at once. */
+/* Exports that a gidd which hangs did not answer: no more are requested. */
 #define EXPORTING_MAX 8
 
 struct dmabuf_export {
 	struct wl_list link;
 	struct dmabuf_exports *exports;
-	struct wl_resource *resource; /* the wl_buffer; NULL: it is gone, and gidd still asked */
+	struct wl_resource *resource; /* the wl_buffer; NULL: destroyed before gidd answered */
 	struct wl_listener resource_destroy;
-	struct gid_slab *slab; /* NULL: it cannot be had, see `refusal` */
+	struct gid_slab *slab; /* NULL: the export failed, see `refusal` */
 	bool exporting;
 	struct refusal refusal;
 };
@@ -40,7 +40,7 @@ static void export_destroy(struct dmabuf_export *export) {
 	free(export);
 }
 
-/* Nobody shows it any more. */
+/* No surface shows it any more. */
 static void export_let_go(struct dmabuf_export *export) {
 	if (export->exporting) {
 		export_forget_resource(export);
@@ -91,7 +91,7 @@ static bool refuse(struct refusal *refusal, enum gid_hidden hidden, const char *
 	return false;
 }
 
-/* Memory of one slot has no generations: what was taken back by force is a slab no more. */
+/* An exported slab of one slot has no generations: if it was reclaimed by force, it is revoked. */
 static bool is_revoked(const struct gid_slab *slab) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
@@ -121,7 +121,7 @@ static void handle_exported(void *data, int error, struct gid_slab *slab) {
 	exports->settled(exports->data);
 }
 
-/* Asks gidd for it. */
+/* Requests the export from gidd. */
 static bool export_begin(struct dmabuf_export *export, struct gid_domain *domain,
 		const struct weston_buffer *buffer, struct refusal *refusal) {
 	struct dmabuf_claim claim;
@@ -141,7 +141,7 @@ static bool export_begin(struct dmabuf_export *export, struct gid_domain *domain
 	return error == 0 || refuse(refusal, GID_HIDDEN_MEMORY, gid_strerror(error));
 }
 
-/* The one that was not shown for longest. */
+/* Drops the export that was least recently shown. */
 static void exports_drop_one(struct dmabuf_exports *exports) {
 	struct dmabuf_export *export;
 	wl_list_for_each_reverse(export, &exports->list, link) {
@@ -182,7 +182,7 @@ enum dmabuf_found dmabuf_exports_get(struct dmabuf_exports *exports, struct gid_
 		struct refusal *refusal) {
 	struct dmabuf_export *export = exports_find(exports, buffer->resource);
 	if (export != NULL && export->slab == NULL) {
-		*refusal = export->refusal; /* the next commit has it tried again */
+		*refusal = export->refusal; /* the next commit tries again */
 		export_destroy(export);
 		return DMABUF_REFUSED;
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * The dma-bufs of ordinary clients that one role has shown: each is exported once, as a slab of one
- * slot, and stays so until its wl_buffer or the role goes.
+ * The dma-bufs of ordinary clients that one role has shown. Each is exported once, as a slab of one
+ * slot, until its wl_buffer or the role goes.
  *
- * Belongs to the compositor's thread.
+ * Runs on the compositor's thread.
  */
 #ifndef GID_WESTON_DMABUF_EXPORTS_H
 #define GID_WESTON_DMABUF_EXPORTS_H
@@ -13,10 +13,10 @@
 #include "refusal.h"
 
 struct dmabuf_exports {
-	struct wl_list list; /* struct dmabuf_export::link, the last used one first */
+	struct wl_list list; /* struct dmabuf_export::link, most recently shown first */
 	uint32_t count;
-	uint32_t exporting; /* gidd was asked, and has not answered yet */
-	/* gidd has answered: what was to come later may be there now. */
+	uint32_t exporting; /* exports that gidd did not answer yet */
+	/* gidd has answered: what was DMABUF_LATER may be there now. */
 	void (*settled)(void *data);
 	void *data;
 };
@@ -29,16 +29,18 @@ enum dmabuf_found {
 
 void dmabuf_exports_init(struct dmabuf_exports *exports, void (*settled)(void *data), void *data);
 
-/* Forgets all. Frames that others have still keep their slab, which has a reference each. */
+/* Drops all exports. Frames that consumers hold keep the slab by their own references. */
 void dmabuf_exports_finish(struct dmabuf_exports *exports);
 
-/* The same, but what gidd was asked for counts until it answers: nobody can ask for more than that.
+/*
+ * The same, but exports count until gidd has answered them, so that no client gets more than the
+ * limit.
  */
 void dmabuf_exports_forget(struct dmabuf_exports *exports);
 
 /*
- * Finds the slab of the buffer, which is of the type WESTON_BUFFER_DMABUF, or says in `refusal` why
- * there is none. Never waits.
+ * Finds the slab of a buffer of the type WESTON_BUFFER_DMABUF; if there is none, sets `refusal`.
+ * Never blocks.
  */
 enum dmabuf_found dmabuf_exports_get(struct dmabuf_exports *exports, struct gid_domain *domain,
 		const struct weston_buffer *buffer, struct gid_slab **slab,

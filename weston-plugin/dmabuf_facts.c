@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 /*
- * A dma-buf's link in /proc comes first, for fdinfo of other files can wait for their makers. No
- * file that a user made has such a link, unless it lies in the root folder.
+ * Reads the link in /proc first: fdinfo of other files can block on their file system. No file that
+ * users can create has such a link, unless it lies in the root folder.
  */
 void dmabuf_facts_read(struct dmabuf_facts *facts, int fd) {
 	static const char link_begin[] = "/dmabuf:";
@@ -24,7 +24,9 @@ void dmabuf_facts_read(struct dmabuf_facts *facts, int fd) {
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	FILE *info = fopen(path, "re");
 	bool has_size = false, has_inode = false, has_maker = false;
-	/* Only the first of each counts: last comes a name, which anybody gives, in several lines.
+	/*
+	 * Only the first line of each counts: the name at the end is chosen by users, and may have
+	 * several lines.
 	 */
 	while (info != NULL && !has_maker && fgets(line, sizeof(line), info) != NULL) {
 		has_size = has_size || sscanf(line, "size: %" SCNu64, &facts->size) == 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** What the kernel says of a descriptor that is, or is not, one of a dma-buf. */
+/** What the kernel reports of a descriptor: whether it is a dma-buf, and which. */
 #ifndef GID_WESTON_DMABUF_FACTS_H
 #define GID_WESTON_DMABUF_FACTS_H
 
@@ -8,12 +8,12 @@
 
 struct dmabuf_facts {
 	bool is_dmabuf;
-	bool is_unknown; /* there is no /proc, which would say it */
-	uint64_t size;	 /* bytes, which never change */
-	uint64_t inode;	 /* one for each dma-buf, whoever has descriptors of it */
+	bool is_unknown; /* there is no /proc to tell */
+	uint64_t size;	 /* in bytes; never changes */
+	uint64_t inode;	 /* the same for all descriptors of one dma-buf */
 };
 
-/* Asks no file system, and never waits. */
+/* Asks no file system, and never blocks. */
 void dmabuf_facts_read(struct dmabuf_facts *facts, int fd);
 
 #endif

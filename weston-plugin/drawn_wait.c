@@ -56,7 +56,7 @@ static int wait_arm(struct drawn_wait *wait) {
 	return wait->source != NULL ? 0 : -ENOMEM;
 }
 
-/* The newer one is the first from now on, if there is one. */
+/* The newer picture becomes the first, if there is one. */
 static void wait_advance(struct drawn_wait *wait) {
 	wait_disarm(wait);
 	waiting_clear(&wait->first);
@@ -82,7 +82,7 @@ static int handle_drawn(int fd, uint32_t mask, void *data) {
 }
 
 int drawn_wait_add(struct drawn_wait *wait, const struct forward_picture *picture) {
-	/* Of what it replaces nobody sees what changed. */
+	/* Consumers do not get the picture that this one replaces: so they need full damage. */
 	struct forward_picture whole = *picture;
 	whole.damage = (struct gid_box){0};
 	if (wait->first.picture.slab != NULL &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * Pictures in dma-bufs that a device still draws, as nearly all of a GPU are when they are
- * committed: each is sent when the fences of its dma-buf have come. Never waits itself.
+ * Pictures in dma-bufs whose fences did not signal yet, as those of a GPU when they are committed.
+ * Each is sent when the fences of its dma-buf have signalled. Nothing here blocks.
  *
- * Belongs to the compositor's thread.
+ * Runs on the compositor's thread.
  */
 #ifndef GID_WESTON_DRAWN_WAIT_H
 #define GID_WESTON_DRAWN_WAIT_H
@@ -12,7 +12,7 @@
 
 #include "forward_picture.h"
 
-/* A picture with all that it refers to. */
+/* A picture, with references of its own. */
 struct waiting_picture {
 	struct forward_picture picture; /* without a slab: none */
 	struct weston_buffer_reference buffer;
@@ -22,26 +22,28 @@ struct waiting_picture {
 
 struct drawn_wait {
 	struct wl_event_loop *loop;
-	struct wl_event_source *source; /* of `first`; NULL: there is none */
-	uint64_t patience_ns;		/* then newer ones take the place of one */
-	/* No newer one takes the place of the first: a device that needs longer than a refresh for
-	 * each picture is still shown. Those that come meanwhile do so among themselves. */
+	struct wl_event_source *source; /* polls the dma-buf of `first`; NULL: there is none */
+	uint64_t patience_ns;		/* how long `first` keeps its place */
+	/*
+	 * Newer pictures replace `next`, not `first`. So a device that needs longer than a refresh
+	 * for each picture is still shown.
+	 */
 	struct waiting_picture first, next;
 	/*
-	 * It can be read now. The picture's references end when this returns. Set by whoever adds
-	 * pictures.
+	 * The picture can be read now. Its references end when this returns. Set by the caller of
+	 * drawn_wait_add().
 	 */
 	void (*drawn)(void *data, struct forward_picture *picture);
 	void *data;
 };
 
-/* Whether a device draws in the slab still. */
+/* Whether fences of the slab's dma-buf did not signal yet. */
 bool drawn_wait_is_needed(const struct gid_slab *slab);
 
 /* Returns 0, or -ENOMEM. */
 int drawn_wait_add(struct drawn_wait *wait, const struct forward_picture *picture);
 
-/* Something newer is shown, or nothing is. Returns whether any picture was dropped. */
+/* There is newer content, or none: drops what waits. Returns whether there was any. */
 bool drawn_wait_drop(struct drawn_wait *wait);
 
 #endif
