@@ -2,9 +2,9 @@
 #include "hidden_client.h"
 
 /*
- * wayland-server.h, and not -core.h, for `resource->object.implementation`: the only way to reach
- * the code behind another one's object without a copy of its message going through a socket.
- * libwayland keeps that part of the structure as it is, for Mesa uses it too.
+ * wayland-server.h instead of -core.h, for `resource->object.implementation`: the only way to call
+ * the code behind an object without sending a request through a socket. libwayland keeps this part
+ * of the struct stable, as Mesa uses it, too.
  */
 #include <wayland-server.h>
 
@@ -20,7 +20,9 @@
 
 #define RESTART_MS 100
 
-/* The code behind a global's objects, as a first one showed it: enough to make others. */
+/*
+ * The implementation of a global's objects, as learned from the first one: enough to create others.
+ */
 struct code {
 	const struct wl_interface *interface;
 	const void *implementation; /* NULL: there is no such global */
@@ -32,18 +34,18 @@ struct hidden_client {
 	struct wl_display *display;
 	hidden_client_ready_func became_ready;
 	void *data;
-	bool ready; /* the code is known */
+	bool ready; /* `shm_code` and `dmabuf_code` are known */
 	struct hidden_client_formats formats;
-	struct wl_event_source *restart; /* a timer, until it is ready */
+	struct wl_event_source *restart; /* the timer that starts it again until it is ready */
 	struct code shm_code, dmabuf_code;
 
-	struct wl_client *client; /* NULL: to be made when it is needed */
+	struct wl_client *client; /* NULL: created when it is needed */
 	struct wl_listener client_destroy, resource_created;
 	struct wl_resource *shm_resource;
-	struct wl_resource *dmabuf_resource; /* NULL where the renderer does not import dma-bufs */
+	struct wl_resource *dmabuf_resource; /* NULL: the renderer does not import dma-bufs */
 
-	struct hidden_peer peer; /* its own end, until it is ready */
-	int socket;		 /* the same afterwards: nobody reads it; or -1 */
+	struct hidden_peer peer; /* its own end of the socket, until it is ready */
+	int socket;		 /* its own end, if it was created again; never read; -1: none */
 };
 
 static void handle_resource_created(struct wl_listener *listener, void *data) {
@@ -68,7 +70,7 @@ static void client_forget(struct hidden_client *hidden) {
 	}
 }
 
-/* Buffers that exist are not touched by this: each holds its pool. */
+/* Existing buffers are not affected: each holds its pool. */
 static void handle_client_destroy(struct wl_listener *listener, void *data) {
 	struct hidden_client *hidden = wl_container_of(listener, hidden, client_destroy);
 	client_forget(hidden);
@@ -89,7 +91,7 @@ static void code_learn(struct code *code, const struct wl_interface *interface,
 	}
 }
 
-/* NULL where there is no such code, or no memory. */
+/* Returns NULL if there is no such code, or no memory. */
 static struct wl_resource *code_create_resource(const struct code *code, struct wl_client *client) {
 	if (code->implementation == NULL) {
 		return NULL;
@@ -103,9 +105,9 @@ static struct wl_resource *code_create_resource(const struct code *code, struct 
 }
 
 /*
- * Nothing goes through the socket of a client that is set up. Marking the client as failed makes
- * libwayland drop every event for it, and that is needed: what the code behind its objects says
- * (errors, `created` with an object of another client) must not end the hidden client.
+ * The socket of a client that is set up is not used. Marking the client as failed makes libwayland
+ * drop every event for it. This is necessary: events of the code behind its objects (errors, or
+ * `created` with an object of another client) must not end the hidden client.
  */
 static void client_silence(struct hidden_client *hidden) {
 	wl_client_post_implementation_error(hidden->client, "set up, has stopped reading events");
@@ -114,7 +116,7 @@ static void client_silence(struct hidden_client *hidden) {
 static void handle_peer_done(void *data, bool learnt) {
 	struct hidden_client *hidden = data;
 	if (hidden->client == NULL) {
-		return; /* it waits for its restart */
+		return; /* the restart timer is running */
 	}
 	if (!learnt || hidden->shm_resource == NULL) {
 		wl_client_destroy(hidden->client);
@@ -127,7 +129,7 @@ static void handle_peer_done(void *data, bool learnt) {
 	hidden->became_ready(hidden->data);
 }
 
-/* Makes the client; its own end of the socket is the caller's. */
+/* Creates the client. The caller owns the client's own end of the socket. */
 static int client_create(struct hidden_client *hidden, int *socket) {
 	int sockets[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
@@ -147,7 +149,7 @@ static int client_create(struct hidden_client *hidden, int *socket) {
 	return 0;
 }
 
-/* The client as it is needed to make buffers: the one there is, or, if that was lost, another. */
+/* Makes sure that there is a client to create buffers with. Creates another one if it was lost. */
 static bool client_ensure(struct hidden_client *hidden) {
 	if (!hidden->ready || hidden->client != NULL) {
 		return hidden->ready;
@@ -155,7 +157,7 @@ static bool client_ensure(struct hidden_client *hidden) {
 	if (client_create(hidden, &hidden->socket) != 0) {
 		return false;
 	}
-	/* handle_resource_created() keeps them. */
+	/* handle_resource_created() stores them. */
 	code_create_resource(&hidden->shm_code, hidden->client);
 	code_create_resource(&hidden->dmabuf_code, hidden->client);
 	client_silence(hidden);
@@ -183,7 +185,8 @@ static int client_start(struct hidden_client *hidden) {
 
 static int handle_restart(void *data) {
 	struct hidden_client *hidden = data;
-	hidden_peer_finish(&hidden->peer); /* of the client before: its code ran when that ended */
+	/* Not earlier: the client before ended within its peer's own code. */
+	hidden_peer_finish(&hidden->peer);
 	if (client_start(hidden) != 0) {
 		if (hidden->client != NULL) {
 			wl_client_destroy(hidden->client);
@@ -256,9 +259,9 @@ bool hidden_client_has_dmabuf_format(
 	return false;
 }
 
-/* --- making buffers -------------------------------------------------------------------------- */
+/* --- buffers ---------------------------------------------------------------------------------- */
 
-/* Catches the object that a call makes for a client: such calls return nothing. */
+/* Catches the resource that a request creates for a client: such functions return nothing. */
 struct catcher {
 	struct wl_listener listener;
 	const struct wl_interface *interface;
@@ -342,8 +345,8 @@ struct wl_resource *hidden_client_create_dmabuf_buffer(struct hidden_client *hid
 	}
 	catcher_begin(&catcher, client, &wl_buffer_interface);
 	/*
-	 * With id 0 it says `created` to the params object, whose client hears nothing: see
-	 * handle_peer_done().
+	 * With id 0 it sends `created` to the params object, whose client gets no events: see
+	 * client_silence().
 	 */
 	params_code->create_immed(
 			client, params, id, dmabuf->width, dmabuf->height, dmabuf->fourcc, 0);

@@ -21,7 +21,7 @@ static const struct wl_shm_listener shm_listener = {
 };
 
 static void dmabuf_handle_format(void *data, struct zwp_linux_dmabuf_v1 *dmabuf, uint32_t format) {
-	/* Said again, with modifiers, by the next event. */
+	/* The event `modifier` sends each format again, with its modifiers. */
 }
 
 static void dmabuf_handle_modifier(void *data, struct zwp_linux_dmabuf_v1 *dmabuf, uint32_t format,
@@ -46,7 +46,9 @@ static void registry_handle_global(void *data, struct wl_registry *registry, uin
 		peer->shm = wl_registry_bind(registry, name, &wl_shm_interface, 1);
 		wl_shm_add_listener(peer->shm, &shm_listener, peer);
 	} else if (strcmp(interface, zwp_linux_dmabuf_v1_interface.name) == 0 && version >= 3) {
-		/* Version 3 lists modifiers by events; from 4 on they lie in a shared table. */
+		/*
+		 * Version 3 lists modifiers by events; since version 4 they are in a shared table.
+		 */
 		peer->dmabuf = wl_registry_bind(registry, name, &zwp_linux_dmabuf_v1_interface, 3);
 		zwp_linux_dmabuf_v1_add_listener(peer->dmabuf, &dmabuf_listener, peer);
 	}
@@ -87,7 +89,7 @@ static const struct wl_callback_listener globals_listener = {
 
 static int peer_handle_events(int fd, uint32_t mask, void *data) {
 	struct hidden_peer *peer = data;
-	/* There is something to read, so this does not wait. */
+	/* The socket is readable, so this does not block. */
 	int result = wl_display_dispatch(peer->display);
 	if (peer->source == NULL) {
 		return 0;

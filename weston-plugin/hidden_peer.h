@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * The hidden client's own end: an ordinary Wayland client on a socket, that binds wl_shm and
- * zwp_linux_dmabuf_v1 and learns from their events what the renderer takes. hidden_client.c has the
+ * The hidden client's own end of its socket: an ordinary Wayland client that binds wl_shm and
+ * zwp_linux_dmabuf_v1, and learns the renderer's formats from their events. hidden_client.c has the
  * server's end.
  */
 #ifndef GID_WESTON_HIDDEN_PEER_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <wayland-server-core.h>
 
-/* A format of dma-bufs. */
+/* A format of dma-bufs, with one of its modifiers. */
 struct hidden_modifier {
 	uint32_t fourcc; /* DRM_FORMAT_* */
 	uint64_t modifier;
@@ -33,11 +33,13 @@ struct hidden_peer {
 	struct zwp_linux_dmabuf_v1 *dmabuf;
 };
 
-/* Starts on one end of a socket pair, which the peer owns from then on. The four first members are
- * set already. */
+/*
+ * Starts on one end of a socket pair, which the peer owns from then on. The first four members must
+ * be set.
+ */
 int hidden_peer_init(struct hidden_peer *peer, struct wl_event_loop *loop, int fd);
 
-/* Takes a peer of zeroes, too. Not from within `done`. */
+/* Accepts a peer of zeroes. Not to be called within `done`. */
 void hidden_peer_finish(struct hidden_peer *peer);
 
 #endif

@@ -6,26 +6,26 @@
 #include "libweston_input.h"
 
 #define SECOND_NS 1000000000ull
-#define FRACTION 256.0 /* of a distance in an event */
-#define STEP 120       /* of a wheel, in an event */
+#define FRACTION 256.0 /* units of an event's distance in a pixel */
+#define STEP 120       /* units of an event in a step of a wheel */
 
 struct input_seat {
 	struct weston_seat base;
 	const struct input_target *target;
 	void *data;
 	struct weston_touch_device *touch_device; /* NULL: it has none */
-	int32_t part_steps[INPUT_AXES];		  /* of a wheel, that are no whole step yet */
-	bool pointer_used, touch_used, pen_used;  /* in the group that has begun */
+	int32_t part_steps[INPUT_AXES];		  /* of wheels: less than a whole step */
+	bool pointer_used, touch_used, pen_used;  /* in the current group of events */
 };
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* The middle of what the event says. */
+/* The middle of the range that the event's numbers stand for. */
 static struct weston_coord event_place(const struct input_record *event) {
 	return weston_coord((event->x + 0.5) / INPUT_FULL, (event->y + 0.5) / INPUT_FULL);
 }
 
-/* Wheels of high resolution: a step is told when it is whole. */
+/* A high-resolution wheel: a step is sent when it is whole. */
 static int32_t seat_whole_steps(struct input_seat *seat, const struct input_record *event) {
 	int32_t *part = &seat->part_steps[event->code];
 	*part += event->y;
@@ -150,8 +150,8 @@ static void seat_take_devices(struct input_seat *seat, uint32_t devices) {
 
 void input_seat_set_devices(struct input_seat *seat, uint32_t devices) {
 	bool done = true;
-	devices |= devices & INPUT_PEN ? INPUT_POINTER : 0; /* for programs that know none */
-	seat_end_group(seat);				    /* of a device that may go */
+	devices |= devices & INPUT_PEN ? INPUT_POINTER : 0; /* for clients without tablet-v2 */
+	seat_end_group(seat);				    /* a device may go */
 	seat_take_devices(seat, devices);
 	if ((devices & INPUT_KEYBOARD) && weston_seat_get_keyboard(&seat->base) == NULL) {
 		done = weston_seat_init_keyboard(&seat->base, NULL) == 0;
@@ -178,7 +178,7 @@ struct weston_seat *input_seat_get_base(struct input_seat *seat) {
 	return &seat->base;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create ----------------------------------------------------------------------------------- */
 
 struct input_seat *input_seat_create(struct weston_compositor *compositor,
 		struct weston_output *output, const char *name, const struct input_target *target,
@@ -194,7 +194,7 @@ struct input_seat *input_seat_create(struct weston_compositor *compositor,
 	return seat;
 }
 
-/* --- seats that are gone ---------------------------------------------------------------------- */
+/* --- destroyed seats -------------------------------------------------------------------------- */
 
 static bool weston_ends;
 
@@ -202,7 +202,7 @@ void input_seats_end(void) {
 	weston_ends = true;
 }
 
-/* Weston would leave these in a list of the seat that is no more. */
+/* Weston would leave these in a list of the freed seat. */
 static void seat_forget_tablets(struct weston_seat *seat) {
 	struct wl_resource *resource, *next;
 	wl_resource_for_each_safe(resource, next, &seat->tablet_seat_resource_list) {
@@ -212,9 +212,9 @@ static void seat_forget_tablets(struct weston_seat *seat) {
 }
 
 /*
- * A seat that nobody sees, without devices, for as long as Weston runs: programs that do not know
- * yet that theirs is gone ask it instead. Weston itself would end if they asked none for its
- * tablets. NULL for want of memory.
+ * A seat without global and devices, for as long as Weston runs. The wl_seat objects of a destroyed
+ * seat refer to it, until their clients know that the seat is gone: Weston would crash at
+ * get_tablet_seat for no seat. Returns NULL without memory.
  */
 static struct weston_seat *gone_seat(struct weston_compositor *compositor) {
 	static struct weston_seat *gone;
@@ -231,7 +231,7 @@ static struct weston_seat *gone_seat(struct weston_compositor *compositor) {
 	return gone;
 }
 
-/* The programs' objects of the seat have nobody behind them then: they get the other one. */
+/* Weston leaves the clients' wl_seat objects without a seat: they get gone_seat(). */
 static void seat_release(struct weston_seat *seat) {
 	size_t count = (size_t)wl_list_length(&seat->base_resource_list), i = 0;
 	struct wl_resource **objects = calloc(count + 1, sizeof(struct wl_resource *));
@@ -250,7 +250,7 @@ static void seat_release(struct weston_seat *seat) {
 	free(objects);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- destroy ---------------------------------------------------------------------------------- */
 
 void input_seat_destroy(struct input_seat *seat) {
 	if (seat == NULL) {

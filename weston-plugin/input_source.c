@@ -64,7 +64,7 @@ static int read_input(
 					  "most");
 }
 
-/* The streams have the name of the pictures': who shows one knows the others. */
+/* The streams are named after that of the pictures: so its consumers know their names. */
 int input_source_read(
 		struct input_source *source, const struct config_place *place, const char *shown) {
 	int result = read_input(source, place, shown);

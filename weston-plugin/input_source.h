@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Keys of sections of weston.ini whose stream can be used by who looks at it. */
+/** The keys input=, clipboard= and cursor= of sections in weston.ini. */
 #ifndef GID_WESTON_INPUT_SOURCE_H
 #define GID_WESTON_INPUT_SOURCE_H
 
@@ -8,18 +8,19 @@
 
 #include "config_place.h"
 
-/* Whose input a stream's picture takes. */
+/* The domain whose input a stream's picture takes. */
 struct input_source {
-	char *domain;		      /* NULL: nobody's */
-	char stream[INPUT_NAME_SIZE]; /* of that domain */
-	bool has_clipboard;	      /* in common with that domain, by these streams: */
-	char clipboard[INPUT_NAME_SIZE], clipboard_input[INPUT_NAME_SIZE]; /* ours, and theirs */
-	bool cursor; /* it is a stream of its own for that domain */
+	char *domain;		      /* NULL: none */
+	char stream[INPUT_NAME_SIZE]; /* of that domain: its input */
+	bool has_clipboard;	      /* shared with that domain, by these streams: */
+	char clipboard[INPUT_NAME_SIZE],
+			clipboard_input[INPUT_NAME_SIZE]; /* ours, and that domain's */
+	bool cursor; /* the cursor is a stream of its own, for that domain */
 };
 
 /*
- * Reads input=, clipboard= and cursor=, for the stream `shown`. Returns 0, or -EINVAL after saying
- * in the log what is wrong. To be finished in both cases.
+ * Reads the keys, for the stream `shown`. Returns 0, or -EINVAL after logging the mistake. Call
+ * input_source_finish() in both cases.
  */
 int input_source_read(
 		struct input_source *source, const struct config_place *place, const char *shown);

@@ -10,7 +10,7 @@ static void lent_buffer_destroy(struct lent_buffer *lent) {
 	wl_list_remove(&lent->link);
 	weston_buffer_reference(&lent->buffer, NULL, BUFFER_WILL_NOT_BE_ACCESSED);
 	weston_buffer_release_reference(&lent->release, NULL);
-	gid_slab_give(lent->slab, gid_slot_of(lent->gid)); /* where it is a copy */
+	gid_slab_give(lent->slab, gid_slot_of(lent->gid)); /* frees the slot of a copy */
 	gid_slab_unref(lent->slab);
 	free(lent);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * Pictures that readers of a stream have, or are about to get: clients' buffers, and slots of our
- * own. Each goes back when it is not shown any more, and nobody has its slot.
+ * Pictures that consumers of a stream hold, or are about to get: buffers of clients, and slots of
+ * our own. Each is released when it is not shown any more, and no consumer holds its slot.
  *
- * Belongs to the compositor's thread.
+ * Runs on the compositor's thread.
  */
 #ifndef GID_WESTON_LENT_BUFFERS_H
 #define GID_WESTON_LENT_BUFFERS_H
@@ -19,16 +19,19 @@ struct lent_buffer {
 	struct gid_slab *slab; /* our reference */
 	struct weston_buffer_reference buffer;
 	struct weston_buffer_release_reference release;
-	uint64_t outdated; /* its owner's: when another one was shown in its place */
+	uint64_t outdated; /* for its owner: when another one replaced it */
 };
 
-/* The same one may be shown again before it came back. NULL for want of memory. */
+/*
+ * Adds the picture. If consumers still hold it from an earlier time, it is the same entry. Returns
+ * NULL without memory.
+ */
 struct lent_buffer *lent_buffers_add(struct wl_list *list, const struct forward_picture *picture);
 
-/* Gives back those that nobody has, but for `shown`, which may be NULL. */
+/* Releases those that no consumer holds, except `shown`, which may be NULL. */
 void lent_buffers_give_back(struct wl_list *list, const struct lent_buffer *shown);
 
-/* Gives all of them back, whoever has them. */
+/* Releases all of them, even if consumers hold them. */
 void lent_buffers_end(struct wl_list *list);
 
 #endif

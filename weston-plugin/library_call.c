@@ -11,21 +11,21 @@
 #include <unistd.h>
 
 struct search {
-	uintptr_t of;	    /* 0: the library is known by its name */
-	const char *ending; /* of that */
+	uintptr_t of;	    /* an address in the library; 0: it is found by its name */
+	const char *ending; /* of its file name */
 	const char *name;
 	uintptr_t replacement;
 	int result;
 };
 
-/* What the dynamic linker was told of a library. */
+/* The dynamic section of a library. */
 struct library {
 	uintptr_t base;
 	const ElfW(Sym) * symbols;
 	const char *strings;
-	const ElfW(Rela) * relocations[2]; /* of functions that are called, and of all else */
+	const ElfW(Rela) * relocations[2]; /* of calls of functions, and of all else */
 	size_t counts[2];
-	uintptr_t sealed, sealed_end; /* what is read-only since it was relocated */
+	uintptr_t sealed, sealed_end; /* read-only since it was relocated (RELRO) */
 };
 
 static bool ends_with(const char *name, const char *ending) {
@@ -45,7 +45,7 @@ static bool contains(const struct dl_phdr_info *info, uintptr_t address) {
 	return false;
 }
 
-/* Some machines' linkers leave addresses in it as they are in the file. */
+/* The linkers of some machines leave addresses there as they are in the file. */
 static const void *place(const struct library *library, ElfW(Addr) address) {
 	return (const void *)(address < library->base ? library->base + address : address);
 }

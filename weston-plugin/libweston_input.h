@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * How a seat and its events are given to Weston: functions that libweston exports for its backends,
- * but declares in headers that it does not install. Weston 16 takes whole events, which it fills
- * itself; that was only read.
+ * Functions that libweston exports for its backends to create seats and send them events, but
+ * declares in headers that it does not install. Weston 16 takes whole events, which its own
+ * functions fill; that was only read.
  */
 #ifndef GID_WESTON_LIBWESTON_INPUT_H
 #define GID_WESTON_LIBWESTON_INPUT_H
@@ -24,13 +24,15 @@ void notify_axis_source(struct weston_seat *seat, uint32_t source);
 void notify_pointer_frame(struct weston_seat *seat);
 void notify_touch_frame(struct weston_touch_device *device);
 
-/* Who adds one fills in what its struct says, and puts it into the list of the seat or the tablet.
+/*
+ * The caller fills in the fields of the new struct, and inserts it into the list of the seat or the
+ * tablet.
  */
 struct weston_tablet *weston_seat_add_tablet(struct weston_seat *seat);
 struct weston_tablet_tool *weston_seat_add_tablet_tool(struct weston_seat *seat);
 void notify_tablet_added(struct weston_tablet *tablet);
 void notify_tablet_tool_added(struct weston_tablet_tool *tool);
-/* With its tools. */
+/* Also releases its tools. */
 void weston_seat_release_tablet(struct weston_tablet *tablet);
 
 void notify_tablet_tool_proximity_in(struct weston_tablet_tool *tool, const struct timespec *time,
@@ -165,10 +167,9 @@ static inline void seat_send_touch(struct weston_seat *seat, struct weston_touch
 #endif
 }
 
-/* --- past what Weston does with input of its own: to what has the focus ------------------------
- */
+/* --- to the focus alone, without Weston's own handling of input ------------------------------- */
 
-/* Its place is asked for next. */
+/* To be called before the view's position is read. */
 static inline void view_update(struct weston_view *view) {
 #if WESTON_VERSION_MAJOR < 16
 	weston_view_update_transform(view);
@@ -177,7 +178,9 @@ static inline void view_update(struct weston_view *view) {
 #endif
 }
 
-/* To where the pointer is now; `motion`, `raw`: by so much it moved, or NULL: that is not known. */
+/*
+ * Sends the current position of the pointer. `motion`, `raw`: how far it moved, or NULL: unknown.
+ */
 static inline void focus_send_motion(struct weston_pointer *pointer, struct timespec *time,
 		const struct weston_coord *motion, const struct weston_coord *raw) {
 	uint32_t mask = WESTON_POINTER_MOTION_ABS;
@@ -228,7 +231,7 @@ static inline void focus_send_axis(struct weston_pointer *pointer, struct timesp
 #endif
 }
 
-/* `place` is NULL where a finger goes up. */
+/* `place` is NULL for WL_TOUCH_UP. */
 static inline void focus_send_touch(struct weston_touch_device *device, struct timespec *time,
 		int id, const struct weston_coord_global *place, int type) {
 #if WESTON_VERSION_MAJOR < 16

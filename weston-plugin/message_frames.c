@@ -7,7 +7,7 @@ static size_t smaller(size_t a, size_t b) {
 	return a < b ? a : b;
 }
 
-/* Of a message that is shorter than its head libwayland ends the client. */
+/* libwayland disconnects the client for a message that is shorter than its header. */
 static bool begin_message(struct message_frames *frames) {
 	uint32_t length_and_opcode;
 	memcpy(&length_and_opcode, frames->head + sizeof(length_and_opcode),

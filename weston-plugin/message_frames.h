@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /**
- * Where the messages of a Wayland client begin and end, by what their heads say.
+ * Finds where the messages of a Wayland client begin and end, by the lengths in their headers.
  *
- * libwayland keeps what has come of a message in 4096 bytes. Since 1.23 it neither ends who sends a
- * longer one nor reads on: it is told of the rest that waits, again and again, and a client has the
- * whole of a processor. The same with one of 4096 bytes of which 4095 came first.
+ * libwayland has 4096 bytes for what has arrived of a message. Since 1.23 it neither disconnects a
+ * client that sends a longer one, nor reads on: the event loop reports the rest again and again,
+ * and the client takes a whole processor. The same happens with a message of 4096 bytes of which
+ * 4095 arrive first.
  *
- * Pure: any bytes are fine.
+ * Pure functions: any bytes are valid.
  */
 #ifndef GID_WESTON_MESSAGE_FRAMES_H
 #define GID_WESTON_MESSAGE_FRAMES_H
@@ -16,19 +17,19 @@
 #include <stdint.h>
 
 #define MESSAGE_HEAD 8u
-/* In bytes, its head among them. */
+/* In bytes, with the header. */
 #define MESSAGE_MAX 4095u
 
-/* Of one connection; zeroes: nothing came yet. */
+/* Of one connection; all zero: nothing has arrived. */
 struct message_frames {
-	uint32_t left;		    /* bytes to come of the message whose head is complete */
-	uint8_t head[MESSAGE_HEAD]; /* of the next one, as far as it has come */
-	uint32_t have;		    /* bytes of it */
+	uint32_t left;		    /* bytes to come of the message whose header is complete */
+	uint8_t head[MESSAGE_HEAD]; /* of the next message, as far as it has arrived */
+	uint32_t have;		    /* bytes in `head` */
 };
 
 /*
- * Takes what came next, in the machine's own order of bytes, as clients send it. Returns false once
- * a message is too long, after which nothing more can be taken.
+ * Takes what has arrived, in the machine's own byte order, as clients send it. Returns false once a
+ * message is too long; then nothing more can be taken.
  */
 bool message_frames_take(struct message_frames *frames, const void *data, size_t size);
 

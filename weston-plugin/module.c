@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** gid-buffer.so: the module's beginning and end, and its configuration. */
+/** gid-buffer.so: loading and unloading of the module, and its configuration. */
 #include <errno.h>
 #include <libweston/weston-log.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct module {
 	struct hidden_client *hidden;
 	struct gidd_connection *connection;
 	struct buffers buffers;
-	struct manager manager; /* its `global` NULL until the hidden client is ready */
+	struct manager manager; /* its `global` is NULL until the hidden client is ready */
 	struct points *points;
 	struct pacer *pacer;		/* NULL: off */
 	struct safety *safety;		/* NULL: weston.ini has no roles */
@@ -40,9 +40,9 @@ __attribute__((visibility("default"))) int wet_module_init(
 		struct weston_compositor *compositor, int *argc, char *argv[]);
 
 /*
- * A screenshot is written into the client's wl_buffer, and writing into one made of gids would end
- * the compositor. What is asked here knows the client but not its buffer: a client has either gid
- * buffers or screenshots.
+ * A screenshot is written into the client's wl_buffer. Writing into one made of gids would crash
+ * the compositor: its memory is read-only. This request names the client but not the buffer: so a
+ * client can have either gid buffers or screenshots.
  */
 static void handle_screenshot(
 		struct wl_listener *listener, struct weston_output_capture_attempt *attempt) {
@@ -149,7 +149,10 @@ static void handle_compositor_destroy(struct wl_listener *listener, void *data) 
 	module_destroy(module);
 }
 
-/* What Weston lacks for clients that nobody trusts. It works without, but worse, and says so. */
+/*
+ * Protects Weston from clients that are not trusted. Weston works without a guard, but worse, and
+ * the log says so.
+ */
 static void guard_weston(void) {
 	static const struct {
 		int (*guard)(void);
@@ -169,7 +172,7 @@ static void guard_weston(void) {
 	for (size_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++) {
 		int error = guards[i].guard();
 		bool needless = guards[i].guard == raise_guard && error == -ENOENT;
-		if (error != 0 && !needless) { /* there are shells that raise nothing */
+		if (error != 0 && !needless) { /* some shells raise nothing */
 			weston_log("gid: %s: %s\n", guards[i].without, gid_strerror(error));
 		}
 	}
@@ -182,7 +185,7 @@ int wet_module_init(struct weston_compositor *compositor, int *argc, char *argv[
 	}
 	if (!weston_compositor_add_destroy_listener_once(
 			    compositor, &module->compositor_destroy, handle_compositor_destroy)) {
-		free(module); /* it was loaded twice */
+		free(module); /* the module was loaded twice */
 		return 0;
 	}
 	weston_compositor_add_screenshot_authority(

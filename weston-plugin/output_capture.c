@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "output_capture.h"
 
-/* wayland-server.h for the code behind Weston's objects: see hidden_client.c. */
+/* wayland-server.h for the implementation of Weston's objects: see hidden_client.c. */
 #include <wayland-server.h>
 
 #include "weston-output-capture-client-protocol.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <wayland-client.h>
 
-/* Of wl_output: the first that tells an output's name. */
+/* The first version of wl_output that sends the output's name. */
 #define OUTPUT_VERSION 4
 
 struct output_capture {
@@ -29,8 +29,8 @@ struct output_capture {
 	struct wl_registry *registry;
 	struct weston_capture_v1 *manager;
 	struct wl_list outputs;	   /* struct seen_output */
-	struct wl_output *output;  /* one of them: ours */
-	struct output_shot *first; /* takes no picture, but tells the form */
+	struct wl_output *output;  /* ours, one of these */
+	struct output_shot *first; /* captures nothing, but reports format and size */
 };
 
 struct seen_output {
@@ -119,7 +119,7 @@ bool output_shot_take(struct output_shot *shot, struct wl_resource *buffer) {
 	uint32_t id = wl_proxy_get_id((struct wl_proxy *)shot->object);
 	struct wl_resource *resource = client != NULL ? wl_client_get_object(client, id) : NULL;
 	if (resource == NULL) {
-		return false; /* Weston has not read yet that we made it */
+		return false; /* Weston did not read the request that creates it yet */
 	}
 	const struct weston_capture_source_v1_interface *code = resource->object.implementation;
 	code->capture(client, resource, buffer);
@@ -128,7 +128,7 @@ bool output_shot_take(struct output_shot *shot, struct wl_resource *buffer) {
 
 /* --- the client ------------------------------------------------------------------------------- */
 
-/* The first picture's form begins it all. */
+/* The format and size of the first shot start the stream. */
 static void capture_begin(struct output_capture *capture, struct wl_output *output) {
 	capture->output = output;
 	if (capture->manager != NULL) {
@@ -209,7 +209,7 @@ static void capture_end(struct output_capture *capture) {
 	capture->events->ended(capture->data);
 }
 
-/* Waits for nothing, whatever woke it. */
+/* Never blocks, whatever has woken it. */
 static int handle_events(int fd, uint32_t mask, void *data) {
 	struct output_capture *capture = data;
 	while (wl_display_prepare_read(capture->display) != 0) {
@@ -229,7 +229,7 @@ static void handle_client_destroy(struct wl_listener *listener, void *data) {
 	capture->client = NULL;
 }
 
-/* Takes both ends. */
+/* Takes ownership of both ends. */
 static int capture_connect(struct output_capture *capture, struct wl_display *server, int ends[2]) {
 	capture->client = wl_client_create(server, ends[0]);
 	if (capture->client == NULL) {
@@ -296,7 +296,7 @@ void output_capture_destroy(struct output_capture *capture) {
 		wl_display_disconnect(capture->display);
 	}
 	if (capture->client != NULL) {
-		wl_client_destroy(capture->client); /* handle_client_destroy() is called */
+		wl_client_destroy(capture->client); /* this calls handle_client_destroy() */
 	}
 	free(capture->name);
 	free(capture);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /**
- * The pictures of one output, by Weston's own weston-output-capture: a Wayland client inside the
- * compositor's process. What it asks for is asked of Weston's code directly, so that a picture can
- * be asked for in the middle of a repaint; the answers come as events, later.
+ * Captures of one output, by Weston's own weston-output-capture: a Wayland client inside the
+ * compositor's process. Requests for captures call Weston's code directly, so that one can be made
+ * within a repaint; the answers arrive later, as events.
  *
- * Belongs to the compositor's thread.
+ * Runs on the compositor's thread.
  */
 #ifndef GID_WESTON_OUTPUT_CAPTURE_H
 #define GID_WESTON_OUTPUT_CAPTURE_H
@@ -17,35 +17,35 @@ struct output_capture;
 struct output_shot;
 
 struct output_capture_events {
-	/* Pictures have this format of drm_fourcc.h and size from now on. */
+	/* Captures have this format of drm_fourcc.h and this size from now on. */
 	void (*form)(void *data, uint32_t fourcc, int32_t width, int32_t height);
-	/* There will be no more: the output is gone, or the client was lost. */
+	/* There are no more captures: the output is gone, or the client was lost. */
 	void (*ended)(void *data);
 };
 
-/* `name` is that of the output's head. NULL for want of memory. */
+/* `name` is that of the output's head. Returns NULL without memory. */
 struct output_capture *output_capture_create(struct wl_display *display, const char *name,
 		const struct output_capture_events *events, void *data);
 
-/* Its shots must be gone. Accepts NULL. Not from within its events. */
+/* Its shots must be destroyed before. Accepts NULL. Not to be called within its events. */
 void output_capture_destroy(struct output_capture *capture);
 
-/* To whom Weston must give pictures, and who owns the buffers for them. */
+/* The client that Weston must authorise, and that owns the buffers. */
 struct wl_client *output_capture_get_client(const struct output_capture *capture);
 
-/* The answer to output_shot_take(). `taken`: the picture is in the buffer. */
+/* The answer to output_shot_take(). `taken`: the buffer has the picture. */
 typedef void (*output_shot_answered_func)(void *data, bool taken);
 
-/* One picture at a time. NULL for want of memory. */
+/* One capture at a time. Returns NULL without memory. */
 struct output_shot *output_shot_create(
 		struct output_capture *capture, output_shot_answered_func answered, void *data);
 
-/* Not while it waits for an answer, but at the compositor's end. Accepts NULL. */
+/* Not to be called while it waits for an answer, except when the compositor ends. Accepts NULL. */
 void output_shot_destroy(struct output_shot *shot);
 
 /*
- * Asks for the picture of the next repaint, which may have begun: to be called before it draws.
- * `buffer` stays until the answer. Returns false where that cannot be asked yet.
+ * Requests a capture of the next repaint. That may have begun: to be called before the renderer
+ * draws. `buffer` must stay until the answer. Returns false if Weston cannot be asked yet.
  */
 bool output_shot_take(struct output_shot *shot, struct wl_resource *buffer);
 

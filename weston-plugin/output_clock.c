@@ -7,23 +7,25 @@
 #include "libweston_exports.h"
 
 #define SECOND_NS INT64_C(1000000000)
-/* From ns of a refresh to mHz, and back. */
+/* Converts ns of a refresh to mHz, and back. */
 #define MHZ_NS UINT64_C(1000000000000)
 #define STEP_PART 16
 /*
- * Part of a refresh that pictures are drawn sooner than a display of ours would have them, where
- * nobody tells when it begins to compose: they are on their way to a compositor that begins as long
- * before its refresh as Weston does.
+ * How long before a refresh pictures are drawn if the display does not tell when it begins to
+ * repaint, as a part of the refresh. They have to reach a compositor that begins as long before its
+ * refresh as Weston does.
  */
 #define LEAD_PART 2
-/* Milliseconds, the unit of Weston's timers, as a mode's refresh: 5 of them pass for one read back.
+/*
+ * A millisecond, the unit of Weston's timers, as the refresh of a mode: a read-back takes five
+ * refreshes.
  */
 #define MS_NS INT64_C(1000000)
 #define MS_MHZ UINT64_C(1000000)
 
 /*
- * By how much the presentation clock of Weston is ahead of CLOCK_MONOTONIC. Where they are one it
- * is not measured: this thread may be kept from running between two looks at a clock.
+ * How far Weston's presentation clock is ahead of CLOCK_MONOTONIC. If it is that clock, nothing is
+ * measured: this thread may be preempted between two readings.
  */
 static int64_t presentation_ahead(const struct weston_output *output) {
 	clockid_t clock = output->compositor->presentation_clock;
@@ -35,7 +37,7 @@ static int64_t presentation_ahead(const struct weston_output *output) {
 	return now.tv_sec * SECOND_NS + now.tv_nsec - (int64_t)gid_clock_now();
 }
 
-/* Of the presentation clock. */
+/* On the presentation clock. */
 static int64_t last_refresh(const struct weston_output *output) {
 	return output->frame_time.tv_sec * SECOND_NS + output->frame_time.tv_nsec;
 }
@@ -51,7 +53,7 @@ int64_t output_clock_step(uint64_t own, uint64_t theirs, uint64_t refresh) {
 	return later > most ? most : later < -most ? -most : later;
 }
 
-/* Whether a reader's display tells when it is refreshed: when, and how often. */
+/* Whether a consumer's display reports its refreshes: when, and how often. */
 static bool find_display(struct gid_producer *producer, struct gid_shown *shown) {
 	return producer != NULL && gid_producer_get_shown(producer, 0, shown) == 0 &&
 			shown->refresh_ns > 0;
@@ -69,7 +71,7 @@ void output_clock_follow(struct weston_output *output, struct gid_producer *prod
 	uint64_t lead = shown.window_ns > 0 ? shown.window_ns : shown.refresh_ns / LEAD_PART;
 	uint64_t theirs = shown.time - lead;
 	int64_t moved = last + output_clock_step(own, theirs, shown.refresh_ns);
-	/* Weston's refreshes only go forward */
+	/* Weston's refreshes never go backward */
 	if (moved > 0 && moved < (int64_t)gid_clock_now() + ahead) {
 		output->frame_time.tv_sec = moved / SECOND_NS;
 		output->frame_time.tv_nsec = moved % SECOND_NS;
@@ -93,14 +95,16 @@ uint64_t output_clock_next(const struct weston_output *output, struct gid_produc
 			   : now;
 }
 
-/* The loop of repaints begins: the last refresh was at `last`, of the presentation clock. */
+/* Starts the repaint loop: the last refresh was at `last`, on the presentation clock. */
 static void begin_repaints(struct weston_output *output, int64_t last) {
-	if (last < last_refresh(output)) { /* Weston's refreshes only go forward */
+	if (last < last_refresh(output)) { /* Weston's refreshes never go backward */
 		last = last_refresh(output);
 	}
 	struct timespec stamp = {last / SECOND_NS, last % SECOND_NS};
-	/* Not as one that does not know the time: Weston would wait for another refresh, if it is
-	 * late for this one. */
+	/*
+	 * The stamp is given as valid: otherwise Weston waits for another refresh, if it is late
+	 * for this one.
+	 */
 	weston_output_finish_frame(output, &stamp, 0);
 }
 

@@ -39,7 +39,7 @@ static int read_names(struct output_config *config) {
 	return 0;
 }
 
-/* Of `text`: digits, and more of them behind a point, of which three count. In thousandths. */
+/* Parses digits, and perhaps a point with more digits, of which three count. In thousandths. */
 static bool parse_rate(const char *text, uint32_t *mhz) {
 	static const char digits[] = "0123456789";
 	size_t whole = strspn(text, digits), parts = 0;

@@ -17,17 +17,20 @@ struct output_config {
 	char *name;   /* of the output */
 	char *stream; /* of our domain */
 	struct input_source input;
-	bool is_mirror;	       /* the output is Weston's own; else the module makes it */
+	bool is_mirror;	       /* one of Weston's own outputs; else the module creates it */
 	int32_t width, height; /* in pixels */
 	int32_t scale;
-	bool scale_follows; /* that of the screen of who uses it, where that says how large it is */
-	uint32_t refresh_mhz; /* 0: that of the reader's display */
-	/* The largest that whose input it takes can have it, in pixels; 0: it stays as it is. */
+	bool scale_follows;   /* takes the scale of the user's screen, if that is known */
+	uint32_t refresh_mhz; /* 0: as the consumer's display */
+	/*
+	 * The largest size in pixels that the sender of the input may request; 0: the size is
+	 * fixed.
+	 */
 	int32_t width_max, height_max;
-	struct client_list lends; /* programs whose pictures are lent, and not drawn */
+	struct client_list lends; /* programs whose buffers are lent instead of drawn */
 };
 
-/* Returns 0 or -errno, after saying in the log what is wrong. To be finished in both cases. */
+/* Returns 0; or -errno, after logging the mistake. Call output_config_finish() in both cases. */
 int output_config_read(struct output_config *config, const struct config_place *place);
 void output_config_finish(struct output_config *config);
 

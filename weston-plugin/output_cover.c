@@ -14,7 +14,10 @@ static pixman_region_overlap_t overlap(
 	return pixman_region32_contains_rectangle(region, &all);
 }
 
-/* Whatever is below it. Weston lists views from the highest to the lowest. */
+/*
+ * Returns the topmost view on the output, even if others below it are visible. Weston lists views
+ * from the top to the bottom.
+ */
 static struct weston_view *find_highest(const struct weston_output *output) {
 	struct weston_view *view;
 	wl_list_for_each(view, &output->compositor->view_list, link) {
@@ -32,8 +35,8 @@ static bool is_whole(double value) {
 }
 
 /*
- * Which of the buffer's pixels the output shows; whether each of its own is just one of those. The
- * matrix is asked at three points, as its struct differs between versions of libweston.
+ * Finds the part of the buffer that the output shows. Returns whether it shows that pixel by pixel.
+ * Evaluates the matrix at three points, as its struct differs between versions of libweston.
  */
 static bool find_crop(const struct weston_view *view, const struct weston_output *output,
 		struct gid_box *crop) {
@@ -52,7 +55,7 @@ static bool find_crop(const struct weston_view *view, const struct weston_output
 	return true;
 }
 
-/* Its buffer, as far as that can be lent. */
+/* Finds the memory of its buffer. Returns NULL, or why it cannot be lent. */
 static const char *find_memory(const struct weston_surface *surface,
 		const struct gid_domain *domain, struct output_cover *cover) {
 	struct weston_buffer *buffer = surface->buffer_ref.buffer;

@@ -8,7 +8,7 @@
 
 static struct wl_list known = {&known, &known}; /* struct output_drawing whose images are known */
 
-/* All of one image into another: what Weston copied so last; only to be compared. */
+/* The last copy of one whole image into another that Weston made; valid in the same repaint. */
 static struct {
 	pixman_image_t *from, *into;
 } last_copy;
@@ -26,7 +26,7 @@ static void copy_region(pixman_image_t *from, pixman_image_t *into, pixman_regio
 	pixman_image_set_clip_region32(into, NULL);
 }
 
-/* Unlike pixman_image_composite32(), it does not keep to the image by itself. */
+/* Unlike pixman_image_composite32(), pixman_image_fill_boxes() does not clip to the image. */
 static void blacken(pixman_image_t *image, const pixman_region32_t *region) {
 	static const pixman_color_t black = {.alpha = 0xffff};
 	pixman_region32_t within;
@@ -62,14 +62,14 @@ static uint64_t region_pixels(const pixman_region32_t *region) {
 	return pixels;
 }
 
-/* --- who has the latest picture --------------------------------------------------------------- */
+/* --- where the latest picture is -------------------------------------------------------------- */
 
 static pixman_image_t *latest_image(const struct output_drawing *drawing) {
 	const struct capture_target *latest = drawing->latest;
 	return latest != NULL && latest->image != NULL ? latest->image : drawing->own;
 }
 
-/* What the target lacks of the picture before, and this repaint has not drawn. */
+/* Copies what the target lacks of the last picture, and this repaint did not draw. */
 static void target_catch_up(struct output_drawing *drawing) {
 	struct capture_target *target = drawing->target;
 	pixman_region32_t lack;
@@ -81,7 +81,7 @@ static void target_catch_up(struct output_drawing *drawing) {
 	pixman_region32_fini(&lack);
 }
 
-/* The target has all of the picture. */
+/* Makes the target's picture complete. */
 static void target_complete(struct output_drawing *drawing) {
 	if (drawing->latest != drawing->target) {
 		target_catch_up(drawing);
@@ -89,7 +89,7 @@ static void target_complete(struct output_drawing *drawing) {
 	}
 }
 
-/* All of the picture as it is now. */
+/* Returns the image with the complete current picture. */
 static pixman_image_t *whole_image(struct output_drawing *drawing) {
 	if (drawing->target != NULL && pixman_region32_not_empty(&drawing->drawn)) {
 		target_complete(drawing);
@@ -120,10 +120,10 @@ static bool is_within(const pixman_region32_t *region, const struct gid_box *box
 }
 
 /*
- * Weston blends in the box, within `clip`, with what is there: which is nothing where it has not
- * drawn yet. What is blended with black is what it is itself: where nothing is drawn at all,
- * nothing needs to be black before. Most windows of shared memory are drawn so, for they do not say
- * that they are opaque. Returns the operation that draws it.
+ * Weston blends over what is in the box, within `clip`. That must be black where this repaint did
+ * not draw yet. Blending over black gives the source itself: if nothing was drawn there at all,
+ * nothing has to be black first. Most windows in wl_shm memory are drawn this way, as they do not
+ * declare themselves opaque. Returns the operation that draws it.
  */
 static pixman_op_t prepare_blending(struct output_drawing *drawing, const struct gid_box *box) {
 	pixman_op_t op = PIXMAN_OP_OVER;
@@ -148,7 +148,7 @@ static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image
 	}
 	struct output_drawing *source = find_drawing(from), *drawing = find_drawing(into);
 	if (drawing != NULL && source == drawing) {
-		return; /* to its frame buffer */
+		return; /* its copy to the frame buffer */
 	}
 	if (source != NULL) {
 		from = whole_image(source);
@@ -172,7 +172,7 @@ static void guarded_composite(pixman_op_t op, pixman_image_t *from, pixman_image
 	}
 }
 
-/* Where it is about to draw: from the lowest window to the highest, all of what changed. */
+/* The clip of what is drawn next: from the lowest window to the highest, all that is damaged. */
 static void guarded_clip(pixman_image_t *image, pixman_region32_t *region) {
 	struct output_drawing *drawing = find_drawing(image);
 	if (drawing != NULL && image == drawing->own) {
@@ -253,7 +253,7 @@ void output_drawing_begin(struct output_drawing *drawing, struct capture_target 
 
 /* --- Weston's images -------------------------------------------------------------------------- */
 
-/* They are as if nothing had been done. */
+/* Restores Weston's images, as if nothing had been redirected. */
 static void drawing_forget(struct output_drawing *drawing) {
 	output_drawing_leave(drawing);
 	if (drawing->own == NULL) {
@@ -274,12 +274,12 @@ static bool is_alike(pixman_image_t *a, pixman_image_t *b) {
 			pixman_image_get_height(a) == pixman_image_get_height(b);
 }
 
-/* It has just drawn into the one, copied that to the other, and captured that. */
+/* Weston has just drawn into `own`, copied that to `shown`, and captured that. */
 void output_drawing_learn(struct output_drawing *drawing, const struct capture_part *part) {
 	if (part->from == NULL) {
 		return;
 	}
-	drawing_forget(drawing); /* of an output that was made anew */
+	drawing_forget(drawing); /* of an output that was created again */
 	if (last_copy.into == part->from && is_alike(last_copy.from, part->into) &&
 			is_alike(part->from, part->into) &&
 			PIXMAN_FORMAT_BPP(pixman_image_get_format(part->into)) == 32) {
@@ -295,7 +295,7 @@ bool output_drawing_end(struct output_drawing *drawing, struct gid_box changed, 
 	if (is_there && (is_drawn || wanted)) {
 		target_complete(drawing);
 	} else if (!is_there && drawing->target != NULL) {
-		drawing_forget(drawing); /* it was drawn into other images */
+		drawing_forget(drawing); /* Weston drew into other images */
 	}
 	if (drawing->latest != NULL) {
 		drawing->stale = box_join(drawing->stale, changed);
@@ -304,7 +304,7 @@ bool output_drawing_end(struct output_drawing *drawing, struct gid_box changed, 
 	return is_there;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 void output_drawing_init(struct output_drawing *drawing) {
 	*drawing = (struct output_drawing){0};

@@ -7,15 +7,15 @@
 #include "client_program.h"
 #include "picture_box.h"
 
-/* Once a second, or more often, as gid_producer_lacks_memory() asks. */
+/* gid_producer_lacks_memory() wants a call at least once a second. */
 #define TICK_MS 500
-/* Longer than a lease: for so long readers may keep what is not shown any more. */
+/* Longer than a lease: consumers may hold for so long what is not shown any more. */
 #define KEPT_NS UINT64_C(1500000000)
 #define PAUSE_NS UINT64_C(10000000000)
-/* That are not shown any more: a program of four buffers can go on. */
+/* Buffers that are held but not shown any more: a client with four buffers can go on. */
 #define KEPT_MAX 2
 
-/* --- whose pictures --------------------------------------------------------------------------- */
+/* --- whose buffers ---------------------------------------------------------------------------- */
 
 static void lending_forget_client(struct output_lending *lending) {
 	if (lending->client != NULL) {
@@ -29,7 +29,7 @@ static void handle_client_destroy(struct wl_listener *listener, void *data) {
 	lending_forget_client(lending);
 }
 
-/* The kernel is asked once for each client, as long as no other one takes turns with it. */
+/* Asks the kernel once for each client, unless clients take turns. */
 static bool lending_lets(struct output_lending *lending, struct wl_client *client) {
 	if (client != lending->client) {
 		lending_forget_client(lending);
@@ -64,14 +64,14 @@ static void lending_learn(struct output_lending *lending, uint32_t key) {
 	lending->granted[lending->next_granted++ % LENDING_SLABS] = key;
 }
 
-/* Readers on other machines see windows only. */
+/* Consumers on other machines can only read windows. */
 static bool lending_is_seen(const struct output_lending *lending, const struct gid_slab *slab) {
 	struct gid_slab_info info;
 	gid_slab_get_info(slab, &info);
 	return info.memory == GID_MEMORY_WINDOW || !gid_producer_needs_window(lending->producer);
 }
 
-/* Memory that is taken back is not the picture any more, and readers see zeroes there. */
+/* Reclaimed memory reads as zeroes, and is not the picture any more. */
 static void handle_revoked(void *data, struct gid_slab *slab) {
 	struct output_lending *lending = data;
 	struct gid_slab_info info;
@@ -96,14 +96,14 @@ static void lending_set_shown(struct output_lending *lending, struct lent_buffer
 	lending->shown = shown;
 }
 
-/* --- what comes back -------------------------------------------------------------------------- */
+/* --- releases --------------------------------------------------------------------------------- */
 
-/* Buffers that readers have, but that are not shown any more. */
+/* Buffers that consumers hold, but that are not shown any more. */
 static int lending_kept(const struct output_lending *lending) {
 	return wl_list_length(&lending->lent) - (lending->shown != NULL);
 }
 
-/* For how long they have had one of them, at most. */
+/* How long consumers have held one of them, at most. */
 static uint64_t lending_kept_for(const struct output_lending *lending) {
 	const struct lent_buffer *lent;
 	uint64_t now = gid_clock_now(), longest = 0;
@@ -130,7 +130,9 @@ void output_lending_collect(struct output_lending *lending) {
 	}
 }
 
-/* The program may need what readers keep. Of a buffer with two streams one hears only of its own.
+/*
+ * The client may need what consumers hold. The release of a buffer in two streams reaches only one
+ * of them.
  */
 static int handle_timer(void *data) {
 	struct output_lending *lending = data;
@@ -148,7 +150,7 @@ static int handle_timer(void *data) {
 
 /* --- one picture ------------------------------------------------------------------------------ */
 
-/* Why this one cannot be lent, NULL: it can. */
+/* Returns why this picture cannot be lent; NULL: it can. */
 static const char *lending_find(struct output_lending *lending, struct output_cover *cover) {
 	const char *why = output_cover_find(lending->output, lending->domain, cover);
 	if (why != NULL) {
@@ -188,8 +190,9 @@ static void lending_make_frame(struct output_lending *lending, const struct outp
 }
 
 /*
- * Memory that was not lent yet: gidd grants it, which takes a while, and until then it is drawn.
- * What changed is not known yet, so all of it. Returns whether readers have it now.
+ * Sends a buffer whose memory was not lent yet. gidd has to grant it first, and until then the
+ * output is drawn. The damage is not known yet, so it is full. Returns whether consumers have the
+ * frame now.
  */
 static bool lending_try(struct output_lending *lending, uint64_t present_time) {
 	uint32_t key = gid_slab_key(lending->frame.gid);
@@ -211,7 +214,10 @@ static bool same_box(struct gid_box a, struct gid_box b) {
 	return a.x == b.x && a.y == b.y && a.width == b.width && a.height == b.height;
 }
 
-/* Readers have it then, or get it after the repaint. Returns NULL, or why it is drawn. */
+/*
+ * Consumers have the frame afterwards, or get it after the repaint. Returns NULL, or why the output
+ * must be drawn.
+ */
 static const char *lending_lend(struct output_lending *lending, const struct output_cover *cover,
 		uint64_t present_time) {
 	struct gid_box crop = lending->frame.crop;
@@ -322,7 +328,7 @@ void output_lending_granted(struct output_lending *lending, gid_id gid, int erro
 	}
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 void output_lending_set_producer(struct output_lending *lending, struct gid_domain *domain,
 		struct gid_producer *producer) {
