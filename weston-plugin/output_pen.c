@@ -7,19 +7,19 @@
 #include "libweston_input.h"
 
 #define TOOLS (INPUT_TOOL_LAST - INPUT_TOOL_FIRST + 1)
-/* Of zwp_tablet_tool_v2.capability: tilt and pressure. */
+/* Bits of zwp_tablet_tool_v2.capability: tilt and pressure. */
 #define CAPABILITIES (1u << 1 | 1u << 2)
 
 struct output_pen {
 	struct weston_seat *seat;
 	struct weston_tablet *tablet;
-	struct weston_tablet_tool *tools[TOOLS]; /* NULL: was not used yet */
-	struct weston_tablet_tool *near;	 /* NULL: none is */
+	struct weston_tablet_tool *tools[TOOLS]; /* NULL: not used yet */
+	struct weston_tablet_tool *near;	 /* in proximity; NULL: none */
 	uint32_t held;				 /* bit i: the button INPUT_PEN_BUTTON_FIRST + i */
-	uint32_t of_pointer;			 /* those of them that were pressed as its */
-	bool is_pointer;			 /* what is below knows no pens */
-	bool used;				 /* in the group that has begun */
-	struct timespec time;			 /* of the last event */
+	uint32_t of_pointer;  /* those of them that were pressed as the pointer's */
+	bool is_pointer;      /* the client below does not support tablets */
+	bool used;	      /* in the current group of events */
+	struct timespec time; /* of the last event */
 };
 
 static struct weston_tablet_tool *pen_get_tool(struct output_pen *pen, uint32_t code) {
@@ -30,7 +30,7 @@ static struct weston_tablet_tool *pen_get_tool(struct output_pen *pen, uint32_t 
 		return *tool;
 	}
 	if (*tool != NULL) {
-		(*tool)->type = code; /* as of the protocol */
+		(*tool)->type = code; /* the values are the protocol's */
 		(*tool)->capabilities = CAPABILITIES;
 		wl_list_insert(&pen->tablet->tool_list, &(*tool)->link);
 		notify_tablet_tool_added(*tool);
@@ -38,7 +38,7 @@ static struct weston_tablet_tool *pen_get_tool(struct output_pen *pen, uint32_t 
 	return *tool;
 }
 
-/* Whether the program whose surface it is has the tool. */
+/* Whether the client of the surface has the tool. */
 static bool knows_tool(const struct weston_view *view, struct weston_tablet_tool *tool) {
 	struct wl_resource *surface = view->surface->resource;
 	struct wl_client *client = surface != NULL ? wl_resource_get_client(surface) : NULL;
@@ -50,7 +50,7 @@ static bool knows_tool(const struct weston_view *view, struct weston_tablet_tool
 
 static void pen_come(struct output_pen *pen, uint32_t code) {
 	pen->near = pen_get_tool(pen, code);
-	pen->is_pointer = true; /* until it is known where it is */
+	pen->is_pointer = true; /* until its position is known */
 	pen->held = pen->of_pointer = 0;
 	if (pen->near != NULL) {
 		notify_tablet_tool_proximity_in(pen->near, &pen->time, pen->tablet);
@@ -65,7 +65,7 @@ static void pen_go(struct output_pen *pen) {
 	pen->is_pointer = true;
 }
 
-/* Weston wants a surface below each place that it is told. */
+/* Weston expects a surface below each position that it is sent. */
 static bool pen_move(struct output_pen *pen, const struct input_record *event,
 		struct weston_coord_global place) {
 	struct weston_tablet_tool *tool = pen->near;
@@ -87,19 +87,22 @@ static bool pen_move(struct output_pen *pen, const struct input_record *event,
 	return !pen->is_pointer;
 }
 
-/* Weston itself would count buttons, and from the first one on never be idle again. */
+/*
+ * notify_tablet_tool_button() would count buttons, and after the first one Weston would never be
+ * idle again.
+ */
 static void tool_press(struct weston_tablet_tool *tool, const struct timespec *time,
 		const struct input_record *event) {
 	tool->grab_serial = wl_display_next_serial(tool->seat->compositor->wl_display);
 	tool->grab->interface->button(tool->grab, time, event->code, (uint32_t)event->value);
 }
 
-/* What was pressed as one is released as such, whatever is below by then. */
+/* A button is released as what it was pressed as, whatever is below by then. */
 static bool pen_press(struct output_pen *pen, const struct input_record *event) {
 	uint32_t bit = 1u << (event->code - INPUT_PEN_BUTTON_FIRST);
 	if (event->value != 0) {
 		bool is_there = pen->near != NULL && pen->near->focus != NULL;
-		pen->is_pointer |= pen->held == 0 && !is_there; /* the window went */
+		pen->is_pointer |= pen->held == 0 && !is_there; /* the window is gone */
 		pen->held |= bit;
 		pen->of_pointer |= pen->is_pointer || !is_there ? bit : 0;
 	} else {
@@ -154,12 +157,12 @@ struct output_pen *output_pen_create(struct weston_seat *seat) {
 	char *name = strdup(seat->seat_name);
 	if (pen == NULL || tablet == NULL || name == NULL) {
 		free(pen);
-		free(tablet); /* nobody was told of it */
+		free(tablet); /* no client was told of it */
 		free(name);
 		return NULL;
 	}
 	tablet->name = name;
-	tablet->path = ""; /* programs are ended that have it without one */
+	tablet->path = ""; /* a client that gets NULL here is disconnected */
 	wl_list_insert(&seat->tablet_list, &tablet->link);
 	notify_tablet_added(tablet);
 	pen->seat = seat;
@@ -168,7 +171,7 @@ struct output_pen *output_pen_create(struct weston_seat *seat) {
 	return pen;
 }
 
-/* Weston tells those of a tool's end whose surface it is not on. */
+/* Weston tells the end of a tool only to clients on whose surface it is not. */
 void output_pen_destroy(struct output_pen *pen) {
 	if (pen == NULL) {
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * A tablet of Weston whose pens are somebody else's: those of an input stream. Programs that know
- * tablets get what a pen does as such. Others do not, and are for the pointer.
+ * A tablet of Weston whose pens are those of an input stream. Clients that support tablets get the
+ * pen's events. For others the pen is the pointer.
  */
 #ifndef GID_WESTON_OUTPUT_PEN_H
 #define GID_WESTON_OUTPUT_PEN_H
@@ -11,21 +11,21 @@
 
 struct output_pen;
 
-/* The seat outlives it. NULL for want of memory. */
+/* The seat must outlive it. Returns NULL without memory. */
 struct output_pen *output_pen_create(struct weston_seat *seat);
 
 /* Accepts NULL. */
 void output_pen_destroy(struct output_pen *pen);
 
 /*
- * An event of INPUT_PEN_*, of which `place` is that of a motion. Returns whether that is all;
- * false: the program below the pen knows none. It is the same for as long as a button is held.
- * `pen` may be NULL.
+ * Handles an event of INPUT_PEN_*; `place` is only for a motion. Returns false if the client below
+ * the pen does not support tablets: then the event is the pointer's. That does not change while a
+ * button is held. `pen` may be NULL.
  */
 bool output_pen_handle(struct output_pen *pen, const struct timespec *time,
 		const struct input_record *event, struct weston_coord_global place);
 
-/* What came before belongs together. `pen` may be NULL. */
+/* Ends a group of events that belong together. `pen` may be NULL. */
 void output_pen_end_group(struct output_pen *pen);
 
 #endif

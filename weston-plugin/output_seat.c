@@ -12,12 +12,13 @@
 struct output_seat {
 	struct input_seat *base;
 	struct weston_output *output;
-	const struct weston_surface *given; /* has the keyboard by us; only to be compared */
+	const struct weston_surface
+			*given; /* got the keyboard focus from us; only to be compared */
 	struct wl_listener drawn;
-	struct wl_event_source *focusing; /* an idle one, or NULL */
-	struct output_pen *pen;		  /* NULL: there was none yet */
-	bool pen_points;		  /* it was the pointer, in the group that has begun */
-	struct weston_coord_global told;  /* where the pointer is, as its user said last */
+	struct wl_event_source *focusing; /* an idle source, or NULL */
+	struct output_pen *pen;		  /* NULL: there was no pen yet */
+	bool pen_points;		  /* it was the pointer, in the current group of events */
+	struct weston_coord_global told;  /* the last absolute position that the user sent */
 	bool moved_locked;		  /* see pointer_is_lost() */
 };
 
@@ -35,7 +36,7 @@ static bool is_window_on(struct weston_view *view, const struct weston_output *o
 			weston_surface_is_desktop_surface(view->surface);
 }
 
-/* The layers have one sooner than Weston's list of views, which is made as it draws. */
+/* Weston's list of views is only made when it repaints. The layers have a new window earlier. */
 static struct weston_view *find_highest(const struct weston_output *output) {
 	const struct weston_layer *layer;
 	struct weston_view *view;
@@ -50,9 +51,9 @@ static struct weston_view *find_highest(const struct weston_output *output) {
 }
 
 /*
- * A shell gives the keyboard to a window as that is opened or clicked on: to none that was there
- * before the keyboard was. And it may know one seat only, as kiosk-shell does. So the highest one
- * on the output has it. NULL: there is none, or the shell gave the keyboard to one.
+ * A shell gives the keyboard focus to a window that is opened or clicked: not to one that was there
+ * before the keyboard was. It may also know only one seat, as kiosk-shell does. So the topmost
+ * window on the output gets it. NULL: there is none, or the shell gave the focus to another one.
  */
 static struct weston_view *seat_find_focus(
 		const struct output_seat *seat, const struct weston_keyboard *keyboard) {
@@ -88,8 +89,9 @@ static void handle_focusing(void *data) {
 }
 
 /*
- * A window may have come, gone, or been raised, and the shell have told another seat only. Weston
- * is in the middle of a repaint. Menus and tooltips do not have the keyboard by being the highest.
+ * A window may have been mapped, unmapped or raised, and the shell may have told another seat only.
+ * This runs within a repaint, so the focus changes later. Menus and tooltips do not get the focus
+ * for being topmost.
  */
 static void handle_drawn(struct wl_listener *listener, void *data) {
 	struct output_seat *seat = wl_container_of(listener, seat, drawn);
@@ -104,7 +106,9 @@ static void handle_drawn(struct wl_listener *listener, void *data) {
 	}
 }
 
-/* A program that took its window elsewhere keeps this output's pointer from no other one. */
+/*
+ * A client whose window has left this output must not keep the output's pointer from other windows.
+ */
 static void seat_free_pointer(struct output_seat *seat, struct weston_seat *base) {
 	const struct weston_pointer *pointer = weston_seat_get_pointer(base);
 	if (!pointer_is_constrained(pointer)) {
@@ -126,7 +130,7 @@ static void handle_key(void *data, struct weston_seat *base, struct timespec *ti
 	seat_send_key(base, time, key, pressed);
 }
 
-/* Before what is done where the pointer is. */
+/* To be called before something is done at the pointer's position. */
 static void seat_find_pointer(
 		struct output_seat *seat, struct weston_seat *base, struct timespec *time) {
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
@@ -135,7 +139,7 @@ static void seat_find_pointer(
 	}
 }
 
-/* Without having been clicked on, no program locks the pointer. */
+/* Weston lets a client lock the pointer only after a click. */
 static void handle_button(void *data, struct weston_seat *base, struct timespec *time,
 		uint32_t button, bool pressed) {
 	seat_free_pointer(data, base);
@@ -151,8 +155,10 @@ static void handle_button(void *data, struct weston_seat *base, struct timespec 
 	seat_send_button(base, time, button, pressed);
 }
 
-/* A fullscreen window gets the lock that it asked for before it had the pointer, as it would have
- * got it later: without a click. */
+/*
+ * A fullscreen window that requested a lock before it had the pointer gets it now, without a click,
+ * as it would if it requested it now.
+ */
 static void seat_grant_lock(struct output_seat *seat, struct weston_seat *base) {
 	struct weston_view *asker = pointer_find_asker(weston_seat_get_pointer(base));
 	const struct weston_keyboard *keyboard = weston_seat_get_keyboard(base);
@@ -167,8 +173,10 @@ static void seat_grant_lock(struct output_seat *seat, struct weston_seat *base) 
 	}
 }
 
-/* A program that locked the pointer wants to know how it moves, also of a user whose own compositor
- * cannot lock one. */
+/*
+ * A client that locked the pointer needs relative motion, also from a user whose own compositor
+ * cannot lock the pointer.
+ */
 static void handle_motion(void *data, struct weston_seat *base, struct timespec *time,
 		struct weston_coord place) {
 	struct output_seat *seat = data;
@@ -222,7 +230,7 @@ static void handle_touch_frame(void *data, struct weston_touch_device *device) {
 	notify_touch_frame(device);
 }
 
-/* Where the program below knows no pens, it is the pointer. */
+/* If the client below does not support tablets, the pen is the pointer. */
 static void handle_pen(void *data, struct weston_seat *base, struct timespec *time,
 		const struct input_record *event, struct weston_coord place) {
 	struct output_seat *seat = data;

@@ -7,13 +7,13 @@
 
 struct output_seat;
 
-/* The output outlives it. NULL for want of memory. */
+/* The output must outlive it. Returns NULL without memory. */
 struct output_seat *output_seat_create(struct weston_output *output, const char *name);
 
-/* Nothing is held any more. Accepts NULL. */
+/* Also releases all that is pressed. Accepts NULL. */
 void output_seat_destroy(struct output_seat *seat);
 
-/* Which has its devices, and handles events. */
+/* The seat with the devices, which handles events. */
 struct input_seat *output_seat_get_base(struct output_seat *seat);
 
 #endif

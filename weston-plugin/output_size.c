@@ -12,8 +12,8 @@ struct output_size {
 	struct output_stream *stream;
 	struct size_wish *wish;
 	bool scale_follows;
-	int32_t scale;		 /* that it is to have */
-	struct weston_mode mode; /* Weston refers to it, once the output had another size */
+	int32_t scale;		 /* that the output has to get */
+	struct weston_mode mode; /* Weston keeps a pointer to it once the output was resized */
 };
 
 static bool handle_has_size(void *data, int32_t width, int32_t height) {
@@ -42,7 +42,7 @@ static const struct sized sized = {
 		.set_size = handle_set_size,
 };
 
-/* Outputs of Weston have whole ones: the nearest. */
+/* Outputs of Weston have whole scales: returns the nearest one. */
 static int32_t whole_scale(uint32_t scale) {
 	int32_t whole = (int32_t)((scale + INPUT_SCALE_ONE / 2) / INPUT_SCALE_ONE);
 	return whole < 1 ? 1 : whole > OUTPUT_SCALE_MAX ? OUTPUT_SCALE_MAX : whole;

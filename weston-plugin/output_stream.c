@@ -12,9 +12,9 @@
 #include "picture_box.h"
 
 #define AGAIN_MS 1000
-/* When there was no slot, and nobody gives one back. */
+/* The delay after a repaint without a free slot, if no consumer releases one earlier. */
 #define MISSED_MS 20
-/* One that it shows, one on the way, and one more. */
+/* A consumer shows one frame, has one on the way, and the others are spare. */
 #define CREDIT 4
 
 struct output_stream {
@@ -23,48 +23,50 @@ struct output_stream {
 	struct weston_output *output;
 	struct wl_listener frame;
 	void (*prepare_repaint)(struct weston_output *output);	 /* Weston's own, or NULL */
-	int (*repaint)(struct weston_output *output);		 /* likewise; NULL: not of ours */
-	int (*start_repaint_loop)(struct weston_output *output); /* likewise */
-	uint32_t refresh_mhz;					 /* while Weston repaints */
+	int (*repaint)(struct weston_output *output);		 /* the same; NULL: a mirror */
+	int (*start_repaint_loop)(struct weston_output *output); /* the same */
+	uint32_t refresh_mhz; /* of current_mode, while Weston repaints */
 	struct weston_log_pacer pacer;
 
-	struct output_capture *capture; /* NULL: to be made when the timer ticks */
-	bool is_lost;			/* the capture; it is destroyed when the timer ticks */
+	struct output_capture *capture; /* NULL: the timer creates it */
+	bool is_lost;			/* the capture has ended; the timer destroys it */
 	uint32_t fourcc;		/* of its pictures; 0: not known yet */
 	int32_t width, height;
-	struct wl_list targets; /* struct capture_targets; the first is of the present form */
-	bool is_formed;		/* and it is there */
-	struct capture_targets *forming; /* whose memory gidd was asked for; NULL: none */
-	struct output_drawing drawing;	 /* of one of our own: into those targets */
-	struct output_lending lending;	 /* or what is not drawn, but a program's */
+	struct wl_list targets; /* struct capture_targets; the first may be current */
+	bool is_formed;		/* the first of `targets` has the current format and size */
+	struct capture_targets *forming; /* waiting for memory from gidd; NULL: none */
+	struct output_drawing drawing;	 /* redirects an output of our own into `targets` */
+	struct output_lending lending;	 /* or lends a client's buffer instead */
 
-	struct gid_domain *domain;     /* NULL: there is none */
-	struct gid_producer *producer; /* NULL: to be made when the timer ticks */
+	struct gid_domain *domain;     /* NULL: none */
+	struct gid_producer *producer; /* NULL: the timer creates it */
 	bool published;
-	int publish_error; /* as last said in the log */
+	int publish_error; /* as last logged */
 	struct wl_event_source *source, *timer;
 
-	struct capture_target *asked;	/* in the repaint that goes on now */
-	bool draws;			/* that is drawn into, and Weston is not asked for it */
-	bool lends;			/* nothing is drawn, in the repaint that goes on now */
-	struct capture_target *drawn;	/* into, in the last one; NULL: that was dealt with */
-	bool is_there;			/* and it has the picture */
-	struct wl_event_source *ending; /* an idle one, which deals with it */
+	struct capture_target *asked;	/* target of the current repaint */
+	bool draws;			/* it is drawn into directly, without a capture */
+	bool lends;			/* the current repaint draws nothing */
+	struct capture_target *drawn;	/* target of the last repaint; NULL: it was handled */
+	bool is_there;			/* `drawn` has the picture */
+	struct wl_event_source *ending; /* the idle source that handles `drawn`, or NULL */
 	struct capture_target *pending; /* waits for a grant */
-	struct gid_box damage;		/* since the last picture that was sent */
-	bool whole;   /* all of it, and it is to be sent even if nothing changes */
-	bool current; /* what readers have is what the output shows */
-	bool missed;  /* there was no slot for what changed */
+	struct gid_box damage;		/* since the last frame */
+	bool whole;   /* full damage, and the next repaint sends a frame even without damage */
+	bool current; /* the last frame shows what the output shows */
+	bool missed;  /* there was no free slot for the damage */
 };
 
-/* --- what comes back -------------------------------------------------------------------------- */
+/* --- releases --------------------------------------------------------------------------------- */
 
 static bool stream_has_old_targets(const struct output_stream *stream) {
 	return wl_list_length(&stream->targets) > (stream->is_formed ? 1 : 0);
 }
 
-/* Slots that come back are found as the next picture is sent. But memory that is of no use any more
- * is given back as soon as nobody has it, and so are programs' buffers. */
+/*
+ * The next frame finds released slots anyway. But memory that is not needed any more, and buffers
+ * of clients, are released as soon as no consumer holds them.
+ */
 static void stream_await_old(struct output_stream *stream) {
 	if (stream->producer != NULL && stream_has_old_targets(stream)) {
 		gid_producer_want_release(stream->producer);
@@ -74,9 +76,9 @@ static void stream_await_old(struct output_stream *stream) {
 
 #define stream_log(stream, ...) weston_log_paced(&(stream)->pacer, 30, 60000, __VA_ARGS__)
 
-/* --- boxes ------------------------------------------------------------------------------------ */
+/* --- damage ----------------------------------------------------------------------------------- */
 
-/* Of the whole desktop, as Weston tells it, to the output's own pixels. */
+/* From global coordinates, as Weston has it, to the output's pixels. */
 static struct gid_box box_of_damage(const struct output_stream *stream, pixman_region32_t *damage) {
 	pixman_region32_t own;
 	pixman_region32_init(&own);
@@ -92,13 +94,13 @@ static struct gid_box box_of_damage(const struct output_stream *stream, pixman_r
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
-/* The next repaint sends a picture, whatever changes until then. */
+/* The next repaint sends a frame with full damage. */
 static void stream_want_whole(struct output_stream *stream) {
 	stream->whole = true;
 	weston_output_schedule_repaint(stream->output);
 }
 
-/* What was not sent has changed still. */
+/* What was not sent is damage of the next frame. */
 static void stream_drop(struct output_stream *stream, struct capture_target *target) {
 	stream->whole = stream->whole || target->whole;
 	stream->damage = box_join(stream->damage, target->frame.damage);
@@ -130,7 +132,7 @@ static void stream_send(struct output_stream *stream, struct capture_target *tar
 	output_lending_outdate(&stream->lending);
 }
 
-/* If it cannot be lent, it is drawn. */
+/* If it cannot be lent after all, the output is drawn. */
 static void stream_send_lent(struct output_stream *stream) {
 	int ret = output_lending_send(&stream->lending);
 	if (ret < 0) {
@@ -140,7 +142,7 @@ static void stream_send_lent(struct output_stream *stream) {
 	}
 }
 
-/* Targets of a form that is no more stay until nobody has them. */
+/* Targets of an earlier format or size stay until no consumer holds them. */
 static void stream_sweep(struct output_stream *stream) {
 	struct capture_targets *targets, *next;
 	bool first = stream->is_formed;
@@ -162,7 +164,7 @@ static void handle_answered(void *data, struct capture_target *target, bool take
 		stream_drop(stream, target);
 		weston_output_schedule_repaint(stream->output);
 	} else if (!target->whole && box_is_empty(target->frame.damage)) {
-		capture_target_give(target); /* drawn for somebody else's screenshot */
+		capture_target_give(target); /* it was drawn for another client's screenshot */
 	} else {
 		stream_drop_pending(stream);
 		uint64_t copied = capture_target_finish(target);
@@ -203,8 +205,10 @@ static void handle_ending(void *data) {
 	stream_end_drawn(stream);
 }
 
-/* Weston is in the middle of a repaint: what is asked of it meanwhile it forgets. `target` NULL: it
- * was lent. */
+/*
+ * Within a repaint Weston ignores requests to schedule another one. `target` NULL: the picture is
+ * lent.
+ */
 static void stream_end_later(struct output_stream *stream, struct capture_target *target) {
 	struct wl_display *display = stream->output->compositor->wl_display;
 	stream->drawn = target;
@@ -238,12 +242,12 @@ static struct output_stream *stream_from_output(struct weston_output *output) {
 	return stream;
 }
 
-/* It has no time of its own: its readers' displays set it. */
+/* It has no rate of its own: its consumers' displays set it. */
 static bool stream_follows(const struct output_stream *stream) {
 	return !stream->config->is_mirror && stream->config->refresh_mhz == 0;
 }
 
-/* Whose display that is; NULL: of nobody. */
+/* The producer that knows that display; NULL: none. */
 static struct gid_producer *stream_leader(const struct output_stream *stream) {
 	return stream_follows(stream) && stream->published ? stream->producer : NULL;
 }
@@ -253,7 +257,7 @@ static bool stream_is_read(const struct output_stream *stream) {
 			gid_producer_consumers(stream->producer) > 0;
 }
 
-/* Weston draws the output now. */
+/* Weston begins to repaint the output. */
 static void handle_prepare_repaint(struct weston_output *output) {
 	struct output_stream *stream = stream_from_output(output);
 	if (stream->prepare_repaint != NULL) {
@@ -274,7 +278,7 @@ static void handle_prepare_repaint(struct weston_output *output) {
 	}
 }
 
-/* Of an output of our own: something is to be drawn, after a pause. */
+/* For an output of our own: something has to be drawn, after a pause. */
 static int handle_start_repaint_loop(struct weston_output *output) {
 	struct output_stream *stream = stream_from_output(output);
 	if (stream_follows(stream)) {
@@ -284,7 +288,7 @@ static int handle_start_repaint_loop(struct weston_output *output) {
 	return output_clock_go_on(output) ? 0 : stream->start_repaint_loop(output);
 }
 
-/* Why nothing can be lent, whatever is seen; NULL: it can. */
+/* Why nothing can be lent now; NULL: something can. */
 static const char *stream_find_obstacle(const struct output_stream *stream) {
 	const struct weston_output *output = stream->output;
 	if (!stream_is_read(stream)) {
@@ -297,7 +301,7 @@ static const char *stream_find_obstacle(const struct output_stream *stream) {
 	return output->disable_planes > 0 ? "somebody else captures it" : NULL;
 }
 
-/* Weston knows what is seen of the output, and draws that now. */
+/* Weston knows what is visible on the output, and is about to draw it. */
 static void stream_choose(struct output_stream *stream) {
 	const char *obstacle = stream_find_obstacle(stream);
 	uint64_t next = output_clock_next(stream->output, stream_leader(stream),
@@ -317,7 +321,7 @@ static void stream_choose(struct output_stream *stream) {
 	}
 }
 
-/* Of an output of our own. */
+/* For an output of our own. */
 static int handle_repaint(struct weston_output *output) {
 	struct output_stream *stream = stream_from_output(output);
 	stream_choose(stream);
@@ -327,7 +331,7 @@ static int handle_repaint(struct weston_output *output) {
 	return result;
 }
 
-/* Who comes late must not see what is no more. */
+/* A consumer that subscribes later must not get an outdated frame. */
 static void stream_outdate(struct output_stream *stream) {
 	if (stream->current) {
 		stream->current = false;
@@ -337,7 +341,7 @@ static void stream_outdate(struct output_stream *stream) {
 	}
 }
 
-/* Something changed, and was not captured. */
+/* The output has damage that was not captured. */
 static void stream_miss(struct output_stream *stream) {
 	if (!stream->published) {
 		return;
@@ -350,7 +354,7 @@ static void stream_miss(struct output_stream *stream) {
 	}
 }
 
-/* No slot has what changed now, but those that are written in this repaint. */
+/* No slot has the damage yet, except those that this repaint writes. */
 static void stream_draw(struct output_stream *stream, struct gid_box changed) {
 	bool wanted = stream->whole || !box_is_empty(box_join(stream->damage, changed));
 	stream->is_there = output_drawing_end(&stream->drawing, changed, wanted);
@@ -369,7 +373,7 @@ static void stream_draw(struct output_stream *stream, struct gid_box changed) {
 	}
 }
 
-/* What changed is the program's, and is there already. */
+/* The damage is in the client's buffer already. */
 static void stream_lend(struct output_stream *stream) {
 	uint64_t now = gid_clock_now();
 	uint64_t next = output_clock_next(
@@ -381,7 +385,7 @@ static void stream_lend(struct output_stream *stream) {
 	stream->whole = stream->missed = false;
 }
 
-/* It is drawn; `data` is what changed. */
+/* The renderer is done; `data` is the damage. */
 static void handle_frame(struct wl_listener *listener, void *data) {
 	struct output_stream *stream = wl_container_of(listener, stream, frame);
 	if (stream->repaint != NULL) {
@@ -414,7 +418,7 @@ static void handle_frame(struct wl_listener *listener, void *data) {
 	}
 }
 
-/* --- the pictures' form ----------------------------------------------------------------------- */
+/* --- format and size -------------------------------------------------------------------------- */
 
 static void stream_lack_memory(struct output_stream *stream, int error) {
 	stream_log(stream, "gid: output %s: no memory for pictures of %dx%d, %.4s: %s\n",
@@ -425,7 +429,7 @@ static void stream_lack_memory(struct output_stream *stream, int error) {
 
 static const struct capture_targets_events targets_events;
 
-/* Of one form at a time: gidd may take longer than an output stays as it is. */
+/* One set of targets at a time: gidd may take longer than the output keeps its size. */
 static void stream_form(struct output_stream *stream) {
 	stream->is_formed = false;
 	output_drawing_leave(&stream->drawing);
@@ -443,7 +447,7 @@ static void stream_form(struct output_stream *stream) {
 	}
 }
 
-/* They are of the form that is wanted still. */
+/* Whether they still have the current format and size. */
 static bool stream_wants(
 		const struct output_stream *stream, const struct capture_targets *targets) {
 	return targets->fourcc == stream->fourcc &&
@@ -453,7 +457,7 @@ static bool stream_wants(
 
 static void handle_made(void *data, struct capture_targets *targets, int error) {
 	struct output_stream *stream = data;
-	if (targets != stream->forming) { /* what readers had is lost */
+	if (targets != stream->forming) { /* frames that consumers hold lost their content */
 		stream_want_whole(stream);
 		return;
 	}
@@ -485,8 +489,7 @@ static void handle_form(void *data, uint32_t fourcc, int32_t width, int32_t heig
 		return;
 	}
 	if (stream->fourcc == fourcc && stream->width == width && stream->height == height) {
-		return; /* Weston tells it to all at once, whenever there is one more to tell it to
-			 */
+		return; /* Weston tells all shots, whenever one more is created */
 	}
 	stream->fourcc = fourcc;
 	stream->width = width;
@@ -494,7 +497,7 @@ static void handle_form(void *data, uint32_t fourcc, int32_t width, int32_t heig
 	stream_form(stream);
 }
 
-/* Nothing of Weston's answers any more: its objects are gone, and so are the buffers. */
+/* Weston does not answer any more: its objects are gone, and so are the buffers. */
 static void handle_ended(void *data) {
 	struct output_stream *stream = data;
 	stream->is_lost = true;
@@ -507,7 +510,10 @@ static const struct output_capture_events capture_events = {
 		.ended = handle_ended,
 };
 
-/* Everything that can be is gone; what Weston is about to answer stays for it, without a slot. */
+/*
+ * Destroys what can be destroyed. A target that Weston did not answer yet stays for that answer,
+ * without a slot.
+ */
 static void stream_forget_targets(struct output_stream *stream) {
 	struct capture_targets *targets;
 	struct capture_target *drawn = stream_take_drawn(stream);
@@ -602,7 +608,7 @@ static void handle_released(void *data, gid_id gid) {
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
 	struct output_stream *stream = data;
-	/* What was lent may not be for this one to see. */
+	/* This consumer may not be permitted to read what is lent. */
 	if (joined && (!stream->current || stream->lending.shown != NULL)) {
 		stream_want_whole(stream);
 	}
@@ -654,7 +660,7 @@ static int handle_timer(void *data) {
 	if (stream->producer == NULL && stream->domain != NULL) {
 		stream_publish(stream);
 	} else if (stream->published && !stream->is_formed) {
-		stream_form(stream); /* that of before may have been given back meanwhile */
+		stream_form(stream); /* gidd may have memory by now */
 	} else if (stream->missed) {
 		stream->missed = false;
 		weston_output_schedule_repaint(stream->output);
@@ -662,12 +668,12 @@ static int handle_timer(void *data) {
 	return 0;
 }
 
-/* What readers have of it is zeroes. */
+/* What consumers hold of it reads as zeroes. */
 static void handle_lost(void *data) {
 	stream_want_whole(data);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 struct output_stream *output_stream_create(struct weston_output *output,
 		const struct output_config *config, struct hidden_client *hidden) {

@@ -16,15 +16,15 @@
 
 #define LABEL_SIZE 128
 
-/* One section. */
+/* One section [gid-output]. */
 struct configured {
 	struct wl_list link;
 	struct output_config config;
 	struct output_stream *stream;	    /* NULL: there is no such output now */
-	struct output_size *size;	    /* NULL: nor then, or it has always the same */
-	struct output_seat *seat;	    /* NULL: nor then, or it takes no input */
-	struct stream_input *input;	    /* the same */
-	struct stream_clipboard *clipboard; /* NULL: nor then, or it has none in common */
+	struct output_size *size;	    /* NULL: the same, or it has a fixed size */
+	struct output_seat *seat;	    /* NULL: no such output, or it takes no input */
+	struct stream_input *input;	    /* NULL: the same */
+	struct stream_clipboard *clipboard; /* NULL: the same, or no clipboard is shared */
 	struct cursor_stream *cursor;	    /* NULL: Weston draws it, or it takes no input */
 	char label[LABEL_SIZE];		    /* for the log */
 };
@@ -150,7 +150,7 @@ static void configured_begin(struct configured *configured, struct output_stream
 	configured_set_domain(configured, gidd_connection_get_domain(streams->connection));
 }
 
-/* Of those that are made here, it is the name that somebody else chose: none has two. */
+/* Outputs that the module creates have the name of their section, too: names are unique. */
 static void handle_output_created(struct wl_listener *listener, void *data) {
 	struct output_streams *streams = wl_container_of(listener, streams, output_created);
 	struct weston_output *output = data;
@@ -172,8 +172,8 @@ static void handle_output_destroyed(struct wl_listener *listener, void *data) {
 }
 
 /*
- * What changed while Weston slept is drawn now: backends that switch screens on see to that. The
- * headless one has none, and programs would wait for their turn to draw until something else
+ * Repaints what changed while Weston was idle. Backends that switch screens on do so themselves.
+ * The headless one has none, and clients would wait for frame callbacks until something else
  * changes.
  */
 static void handle_wake(struct wl_listener *listener, void *data) {
@@ -254,7 +254,7 @@ static int streams_read(struct output_streams *streams) {
 	return 0;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 int output_streams_create(struct weston_compositor *compositor,
 		const struct gidd_connection *connection, struct hidden_client *hidden,

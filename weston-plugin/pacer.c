@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weston has one repaint window for all outputs. It reads it when it computes the next repaint of
- * an output, right after it has written core_repaint_finished of that output into its timeline: so
- * whoever reads the timeline in-process has a window for each output and each frame.
+ * Weston has one repaint window for all outputs. It reads the window when it computes the next
+ * repaint of an output, right after writing core_repaint_finished of that output to its timeline.
+ * So a reader of the timeline in the same process can set it for each output and each frame.
  */
 #include "pacer.h"
 
@@ -21,9 +21,9 @@
 
 struct pacer {
 	struct weston_compositor *compositor;
-	bool applies; /* not only observes */
+	bool applies; /* sets the window, and does not only observe */
 	double miss_rate;
-	int32_t own_window_ms; /* Weston's */
+	int32_t own_window_ms; /* of Weston's configuration */
 	struct timeline_tap *tap;
 	struct wl_list outputs; /* struct paced_output::link */
 	struct arrivals arrivals;
@@ -34,7 +34,7 @@ struct paced_output {
 	struct wl_list link;
 	struct weston_output *output;
 	struct wl_listener destroyed;
-	uint32_t id; /* the timeline's */
+	uint32_t id; /* in the timeline */
 	struct pacing_output state;
 };
 
@@ -97,9 +97,9 @@ static void declare_output(struct pacer *pacer, uint32_t id, const char *name) {
 	pacing_output_init(&paced->state, pacer->miss_rate, pacer->own_window_ms);
 }
 
-/* --- the timeline ---------------------------------------------------------------------------- */
+/* --- the timeline ----------------------------------------------------------------------------- */
 
-/* The refresh that the repaint which begins is meant for. */
+/* The refresh that the current repaint is meant for. */
 static int64_t due_of(const struct paced_output *paced) {
 	const struct weston_compositor *compositor = paced->output->compositor;
 #if WESTON_VERSION_MAJOR >= 15
@@ -187,14 +187,14 @@ static void handle_line(void *data, const struct timeline_line *line) {
 	}
 }
 
-/* --- the whole ------------------------------------------------------------------------------- */
+/* --- configuration, create and destroy -------------------------------------------------------- */
 
 enum setting { OFF, OBSERVE, ON };
 
 static int read_setting(const struct config_place *place, enum setting *setting) {
 	static const char *const names[] = {[OFF] = "off", [OBSERVE] = "observe", [ON] = "on"};
 	char *text = config_get_text(place, "pacing");
-	size_t i = OFF; /* where it is missing */
+	size_t i = OFF; /* the default */
 	while (text != NULL && i < sizeof(names) / sizeof(names[0]) &&
 			strcmp(text, names[i]) != 0) {
 		i++;

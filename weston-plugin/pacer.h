@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Repaints at the right moment: sets Weston's repaint window for each frame of each output. */
+/** Sets Weston's repaint window for each frame of each output. */
 #ifndef GID_WESTON_PACER_H
 #define GID_WESTON_PACER_H
 
@@ -8,12 +8,12 @@
 struct pacer;
 
 /*
- * As the section [gid] of weston.ini says. Returns -1 and logs why where that makes no sense or
- * there is not enough memory. `*pacer` is NULL where pacing is off.
+ * Reads the section [gid] of weston.ini. `*pacer` is NULL if pacing is off. Returns 0; or -1 after
+ * logging the mistake, or without memory.
  */
 int pacer_create(struct weston_compositor *compositor, struct pacer **pacer);
 
-/* NULL is allowed. Weston has its own window again. */
+/* Restores Weston's own window. Accepts NULL. */
 void pacer_destroy(struct pacer *pacer);
 
 #endif

@@ -46,7 +46,7 @@ void pacing_output_done(struct pacing_output *output, int64_t done_ns) {
 	}
 }
 
-/* Frames cost by how much changed, and much change is followed by more. */
+/* The cost of a frame depends on its damage, and much damage is followed by more. */
 static uint32_t class_of(uint32_t drawn) {
 	return drawn < 1 ? 1 : drawn >= GID_PACING_CLASSES ? GID_PACING_CLASSES - 1 : drawn;
 }
@@ -64,7 +64,7 @@ int32_t pacing_output_finish(struct pacing_output *output, int64_t shown_ns, int
 	output->judged |= shown != NULL;
 	int32_t window_ms = gid_pacing_next(&output->policy, shown);
 	if (output->policy.frames < output->said_frames) {
-		output->said_frames = output->said_missed = 0; /* another refresh rate */
+		output->said_frames = output->said_missed = 0; /* the refresh rate changed */
 	}
 	if (window_ms < output->shortest_ms) {
 		output->shortest_ms = window_ms;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What a consumer can have, and the one that is shown, and the next. */
+/* For what consumers hold, the current picture and the next one. */
 #define SLOTS 6
 #define STRIDE_ALIGN 64
 
@@ -40,7 +40,7 @@ static int copies_make(struct pixel_copies *copies, struct gid_domain *domain, u
 	return error != 0 ? error : -EINPROGRESS;
 }
 
-/* One question at a time: a client may choose another size with each picture. */
+/* One request at a time: a client may choose another size for each picture. */
 static int copies_prepare(struct pixel_copies *copies, struct gid_domain *domain, uint32_t fourcc,
 		uint32_t width, uint32_t height) {
 	if (copies->asking) {

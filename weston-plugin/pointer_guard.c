@@ -20,10 +20,10 @@ static bool has_pointer(struct weston_surface *surface, const struct weston_poin
 }
 
 /*
- * Weston, up to 16 at least, lets a fullscreen window have the pointer at once, and takes the view
- * that the pointer is over for one of that window. There may be none, by which Weston ends. It may
- * be another program's, which the pointer then never leaves. Of what is no window of a shell,
- * Weston waits for the pointer and a click, as of those that are not fullscreen.
+ * Weston, at least until 16, lets a fullscreen window constrain the pointer at once, and takes the
+ * view below the pointer for a view of that window. There may be no view: then Weston crashes. It
+ * may be another client's: then the pointer never leaves that. For a surface that is no window of a
+ * shell, Weston waits for the pointer and a click, as for windows that are not fullscreen.
  */
 static void constrain(constrain_func constrain_by, struct wl_client *client,
 		struct wl_resource *resource, uint32_t id, struct wl_resource *surface_resource,
@@ -34,7 +34,7 @@ static void constrain(constrain_func constrain_by, struct wl_client *client,
 	void (*committed)(struct weston_surface *, struct weston_coord_surface) =
 			surface->committed;
 	if (pointer != NULL && !has_pointer(surface, pointer)) {
-		surface->committed = NULL; /* by which Weston knows windows */
+		surface->committed = NULL; /* by which Weston recognises windows */
 	}
 	constrain_by(client, resource, id, surface_resource, pointer_resource, region, lifetime);
 	surface->committed = committed;

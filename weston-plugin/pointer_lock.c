@@ -4,9 +4,12 @@
 #include <libweston/desktop.h>
 #include <string.h>
 
-#define NOWHERE INT32_MIN /* no place of a surface */
+#define NOWHERE INT32_MIN /* no position in a surface */
 
-/* Weston tells nobody, but has the pointer's grab in the constraint itself. NULL: there is none. */
+/*
+ * Weston has no function for this, but the pointer's grab is a member of the constraint. NULL:
+ * there is none.
+ */
 static const struct weston_pointer_constraint *find_active(const struct weston_pointer *pointer) {
 	const struct weston_pointer_constraint *constraint;
 	if (pointer->focus == NULL) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Weston tells modules of a commit, but not of what becomes of it: that is in its timeline, which
- * is read here while somebody wants points. A commit with damage leaves the buffer's gid with the
- * surface. At the end of an output's repaint the gids of the surfaces on it are in flight, and when
- * that repaint is finished they are shown. Nothing may be written to the timeline while it is read:
- * these lines wait until Weston is idle.
+ * Weston signals commits to modules, but not what becomes of them. That is in its timeline, which
+ * is read here while points are wanted. A commit with damage stores the buffer's gid with its
+ * surface. At the end of an output's repaint the gids of the surfaces on it are in flight. When
+ * that repaint is finished, they are shown. Nothing may be written to the timeline while it is
+ * read: these lines are written from an idle callback.
  */
 #include "points.h"
 
@@ -18,7 +18,7 @@
 #include "weston_buffer.h"
 
 #define WRITER "weston"
-/* Surfaces with gid buffers in one repaint; of more the rest is not told of. */
+/* Surfaces with gid buffers in one repaint; there are no points for more. */
 #define IN_FLIGHT_MAX 64
 
 struct points {
@@ -26,10 +26,10 @@ struct points {
 	const struct gidd_connection *connection;
 	bool paced;
 	struct gid_timeline *timeline; /* the file of $GID_TIMELINE, or NULL */
-	struct timeline_tap *tap;      /* NULL: nobody wants points */
+	struct timeline_tap *tap;      /* NULL: no points are wanted */
 	struct wl_listener create_surface;
 	struct wl_list surfaces; /* point_surface::link */
-	struct wl_list outputs;	 /* point_output::link; those that the tap has heard of */
+	struct wl_list outputs;	 /* point_output::link; those that the tap has reported */
 	struct wl_event_source *idle;
 	struct shown {
 		gid_id gid;
@@ -43,21 +43,21 @@ struct point_surface {
 	struct points *points;
 	struct weston_surface *surface;
 	struct wl_listener commit, destroy;
-	gid_id committed; /* not repainted yet; GID_NONE: nothing */
+	gid_id committed; /* not repainted yet, or GID_NONE */
 };
 
 struct point_output {
 	struct wl_list link;
 	struct weston_output *output;
 	struct wl_listener destroy;
-	uint32_t id; /* the tap's */
+	uint32_t id; /* in the timeline */
 	gid_id in_flight[IN_FLIGHT_MAX];
 	uint32_t in_flight_count;
 };
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Whether somebody listens to Weston's timeline, beside the module itself. */
+/* Whether anyone listens to Weston's timeline except the module itself. */
 static bool timeline_is_subscribed(const struct points *points) {
 	int ours = (points->paced ? 1 : 0) + (points->tap != NULL ? 1 : 0);
 	struct weston_log_subscription *listener = NULL;
@@ -148,7 +148,7 @@ static void handle_idle(void *data) {
 	points_listen(points);
 }
 
-/* The repaint of the output is over: it holds what the surfaces on it had committed. */
+/* The repaint of the output ends: it has what the surfaces on it had committed. */
 static void take_off(struct points *points, struct point_output *output) {
 	struct point_surface *surface;
 	wl_list_for_each(surface, &points->surfaces, link) {
@@ -196,7 +196,7 @@ static void points_stop_listening(struct points *points) {
 	points->tap = NULL;
 }
 
-/* Reads the timeline while somebody wants points, and only then: reading it is not free. */
+/* Reads the timeline only while points are wanted: reading it has a cost. */
 static void points_listen(struct points *points) {
 	bool wanted = points_are_wanted(points);
 	if (wanted && points->tap == NULL) {
@@ -255,7 +255,7 @@ static void handle_create_surface(struct wl_listener *listener, void *data) {
 	wl_list_insert(&points->surfaces, &surface->link);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 struct points *points_create(struct weston_compositor *compositor,
 		const struct gidd_connection *connection, bool paced) {

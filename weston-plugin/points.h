@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * gidway's own points in Weston's timeline: gid_commit when Weston takes a buffer made of gids,
- * gid_shown of the refresh that shows it. Where nobody listens to Weston's timeline they go to the
+ * gidway's own points in Weston's timeline: gid_commit at the commit of a buffer made of gids,
+ * gid_shown at the refresh that shows it. If nothing listens to Weston's timeline, they go to the
  * file of $GID_TIMELINE, if that is set.
  */
 #ifndef GID_WESTON_POINTS_H
@@ -14,13 +14,13 @@
 struct points;
 
 /*
- * NULL for want of memory. `paced`: the pacer reads Weston's timeline already, and is no listener
- * for whom points would be written. Compositor and connection outlive it.
+ * `paced`: the pacer already reads Weston's timeline, and does not count as a listener.
+ * `compositor` and `connection` must outlive it. Returns NULL without memory.
  */
 struct points *points_create(struct weston_compositor *compositor,
 		const struct gidd_connection *connection, bool paced);
 
-/* Takes NULL. */
+/* Accepts NULL. */
 void points_destroy(struct points *points);
 
 #endif

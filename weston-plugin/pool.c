@@ -17,7 +17,7 @@ static size_t round_to_pages(size_t size) {
 	return (size + page_size() - 1) & ~(page_size() - 1);
 }
 
-/* Sealed, so that libwayland sees that reading it cannot fault. */
+/* Sealed, so that libwayland knows that reads cannot fault. */
 static int create_empty_memfd(size_t size) {
 	int fd = memfd_create("gid-blank", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (fd < 0) {
@@ -77,7 +77,10 @@ int pool_map(struct pool *pool, int fd, uint64_t offset, uint64_t size) {
 	if (size < pool->size - pool->lead) {
 		length = round_to_pages((size_t)size + pool->lead);
 	}
-	/* The pages of a large picture are mapped as it is drawn: all at once takes too long. */
+	/*
+	 * The pages of a large picture are mapped as it is drawn: mapping all at once takes too
+	 * long.
+	 */
 	int populate = length <= POPULATE_MAX ? MAP_POPULATE : 0;
 	void *data = mmap(pool->address, length, PROT_READ, MAP_SHARED | MAP_FIXED | populate, fd,
 			(off_t)(offset - lead));
@@ -89,7 +92,7 @@ int pool_share(struct pool *pool, void *data, size_t size) {
 	if ((uintptr_t)page % page_size() != 0 || size > pool->size - pool->lead) {
 		return -EINVAL;
 	}
-	/* Of shared pages an old size of 0 makes another mapping. */
+	/* For shared pages, an old size of 0 creates another mapping. */
 	void *mapped = mremap(page, 0, round_to_pages(size + pool->lead),
 			MREMAP_MAYMOVE | MREMAP_FIXED, pool->address);
 	return mapped == MAP_FAILED ? -errno : 0;

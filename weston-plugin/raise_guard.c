@@ -6,7 +6,9 @@
 
 #include "library_call.h"
 
-/* Right below `entry`, which is a view's or the beginning of a layer, and seen there. */
+/*
+ * Whether the view is mapped, and directly below `entry`, which is a view's or the top of a layer.
+ */
 static bool is_below(struct weston_view *view, const struct weston_layer_entry *entry) {
 	return weston_view_is_mapped(view) && view->layer_link.layer == entry->layer &&
 			entry->link.next == &view->layer_link.link &&

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 /**
- * Weston's shells raise a window that is clicked on, also where it is the highest already: then all
- * of it is drawn anew, and what its program answers to the click waits for the refresh after that.
+ * Weston's shells raise a window that is clicked, even if it is topmost already. Then the whole
+ * window is damaged and redrawn, and what its client draws upon the click waits for the next
+ * refresh.
  */
 #ifndef GID_WESTON_RAISE_GUARD_H
 #define GID_WESTON_RAISE_GUARD_H
 
-/* What is at its place already stays there. For this process, from now on. Returns 0; or -errno:
- * they go on as before. */
+/*
+ * From now on a view that is already at its place is not moved there again. Returns 0; or -errno:
+ * shells go on as before.
+ */
 int raise_guard(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Why what a surface shows cannot be sent. */
+/** Why the content of a surface cannot be sent. */
 #ifndef GID_WESTON_REFUSAL_H
 #define GID_WESTON_REFUSAL_H
 
