@@ -18,7 +18,7 @@ static void look(struct shown_buffers *shown) {
 	}
 }
 
-/* As a commit with damage would do it: GL uploads the content again, too. */
+/* As a commit with damage: GL also uploads the content again. */
 static void damage(struct shown_buffers *shown) {
 	struct weston_view *view;
 	wl_list_for_each(view, &shown->compositor->view_list, link) {
@@ -35,7 +35,7 @@ static void damage(struct shown_buffers *shown) {
 
 static void handle_turn_end(void *data) {
 	struct shown_buffers *shown = data;
-	shown->turn_end = NULL; /* it is called once */
+	shown->turn_end = NULL; /* an idle source runs once */
 	if (shown->has_changed) {
 		damage(shown);
 	}
@@ -43,7 +43,7 @@ static void handle_turn_end(void *data) {
 	shown->has_looked = shown->has_changed = false;
 }
 
-/* Without memory for it each question is a turn. */
+/* Without memory for the idle source, each call is a turn of its own. */
 static void begin_turn(struct shown_buffers *shown) {
 	if (shown->turn_end == NULL) {
 		shown->turn_end = wl_event_loop_add_idle(

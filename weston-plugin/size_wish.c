@@ -4,10 +4,10 @@
 #include <gid/gid.h>
 #include <stdlib.h>
 
-/* Shells lay out nothing useful below. */
+/* Shells cannot lay out anything useful below this size. */
 #define SIDE_MIN 64
 #define INTERVAL_NS 200000000ull
-/* How long until it is asked again whether it can be granted. */
+/* The delay until `is_ready` is called again. */
 #define AGAIN_MS 20
 #define MS_NS 1000000ull
 
@@ -16,12 +16,12 @@ struct size_wish {
 	const struct sized *sized;
 	void *data;
 	struct wl_event_source *timer;
-	int32_t width, height; /* as wished, within bounds; 0: nothing was */
-	uint64_t granted;      /* when one was; 0: never */
-	bool waits;	       /* for the timer */
+	int32_t width, height; /* the last request, within the limits; 0: none */
+	uint64_t granted;      /* when one was granted; 0: never */
+	bool waits;	       /* the timer is armed */
 };
 
-/* The side that is granted: within bounds, and a multiple of the step. */
+/* Returns the granted side: within the limits, and a multiple of the step. */
 static int32_t bound_side(uint32_t wish, int32_t max, int32_t step) {
 	int32_t side = wish < (uint32_t)max ? (int32_t)wish : max;
 	if (side < SIDE_MIN) {

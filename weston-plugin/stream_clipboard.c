@@ -15,26 +15,26 @@ struct stream_clipboard {
 	struct weston_seat *seat;
 	const char *label;
 	struct clipboard *clipboard;
-	struct weston_data_source source; /* of what came; all texts have the same */
+	struct weston_data_source source; /* of the text that arrived; all texts use the same one */
 	struct wl_listener selection, read_end;
-	const void *kept; /* of what was copied last, by Weston; only to be compared */
+	const void *kept; /* Weston's copy of the last text; only to be compared */
 	struct wl_event_source *readable, *timer;
 	struct weston_log_pacer pacer;
 };
 
-/* --- what programs copy ----------------------------------------------------------------------- */
+/* --- texts that clients copy ------------------------------------------------------------------ */
 
-/* What a program copied; NULL: nothing, or what came from the other end. */
+/* Returns the source of a text that a client copied; NULL: there is none, or it is our own. */
 static struct weston_data_source *find_copied(const struct stream_clipboard *clipboard) {
 	struct weston_data_source *source = clipboard->seat->selection_data_source;
 	return source != &clipboard->source ? source : NULL;
 }
 
 /*
- * Weston keeps each text, and offers it itself when its program is gone: also while it has a part
- * of it only, and who asks then gets that part. And it hands on what a program of X gives, to one
- * at a time, of whom it is the first: who asks then takes it away from Weston. Neither has a
- * resource.
+ * Weston keeps each text, and offers it itself when its client is gone, even while it has read only
+ * a part: a reader would then get that part. It also passes on what an X client gives, to one
+ * reader at a time. The first reader is Weston: another one would take the text away from it.
+ * Neither source has a resource.
  */
 static bool is_busy(
 		const struct stream_clipboard *clipboard, const struct weston_data_source *source) {
@@ -48,7 +48,7 @@ static void clipboard_tell(const struct stream_clipboard *clipboard) {
 	}
 }
 
-/* Weston hears of it before, and has begun to read. */
+/* Weston's clipboard has handled this signal before, and has begun to read. */
 static void handle_selection(struct wl_listener *listener, void *data) {
 	struct stream_clipboard *clipboard = wl_container_of(listener, clipboard, selection);
 	const struct weston_data_source *source = find_copied(clipboard);
@@ -86,13 +86,13 @@ static void handle_ask(void *data, int fd) {
 	}
 }
 
-/* --- what came -------------------------------------------------------------------------------- */
+/* --- texts that arrive ------------------------------------------------------------------------ */
 
 static bool handle_wants(void *data) {
 	return true;
 }
 
-/* Weston takes none that is older than the one it has. */
+/* Weston ignores a selection that is older than the current one. */
 static void set_selection(
 		const struct stream_clipboard *clipboard, struct weston_data_source *source) {
 	struct wl_display *display = clipboard->seat->compositor->wl_display;
@@ -130,7 +130,7 @@ static bool source_init(struct weston_data_source *source) {
 	return *type != NULL;
 }
 
-/* Whoever has an offer of it hears that it is gone. */
+/* Tells clients that have an offer of it that it is gone. */
 static void source_finish(struct weston_data_source *source) {
 	wl_signal_emit(&source->destroy_signal, source);
 	char **type;
@@ -140,7 +140,7 @@ static void source_finish(struct weston_data_source *source) {
 	wl_array_release(&source->mime_types);
 }
 
-/* --- the loop --------------------------------------------------------------------------------- */
+/* --- the event loop --------------------------------------------------------------------------- */
 
 static void handle_woken(void *data) {
 	const struct stream_clipboard *clipboard = data;
@@ -176,7 +176,7 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 	return handle_timer(data);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 void stream_clipboard_set_domain(struct stream_clipboard *clipboard, struct gid_domain *domain) {
 	if (clipboard != NULL) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * The clipboard of a seat of ours (input_seat.h), which the user in another domain has in common
- * with it who looks at a stream of ours. Weston's log says when it comes and goes. Belongs to the
- * compositor's thread.
+ * The clipboard of a seat (input_seat.h), shared with the user in another domain who views one of
+ * our streams. Weston's log says when the other side comes and goes. Runs on the compositor's
+ * thread.
  */
 #ifndef GID_WESTON_STREAM_CLIPBOARD_H
 #define GID_WESTON_STREAM_CLIPBOARD_H
@@ -15,17 +15,19 @@
 struct stream_clipboard;
 
 /*
- * `label` is for the log, as "output NAME". It, the source, which has a clipboard, and the seat
- * outlive it. NULL for want of memory.
+ * `label` is for the log, as "output NAME". It, the seat, and the source, which has a clipboard,
+ * must outlive this. Returns NULL without memory.
  */
 struct stream_clipboard *stream_clipboard_create(
 		struct weston_seat *seat, const char *label, const struct input_source *source);
 
-/* What came from the other domain is given to nobody any more. Before the seat ends. Accepts NULL.
+/*
+ * Withdraws the text that the other domain offered. To be called before the seat is destroyed.
+ * Accepts NULL.
  */
 void stream_clipboard_destroy(struct stream_clipboard *clipboard);
 
-/* The domain came; NULL: it goes. Accepts NULL. */
+/* Uses this domain from now on; NULL: none. Accepts NULL. */
 void stream_clipboard_set_domain(struct stream_clipboard *clipboard, struct gid_domain *domain);
 
 #endif

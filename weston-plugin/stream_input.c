@@ -13,8 +13,8 @@ struct stream_input {
 	const struct input_sink *sink;
 	void *data;
 	struct weston_log_pacer pacer;
-	struct gid_domain *domain;	 /* NULL: there is none */
-	struct input_receiver *receiver; /* NULL: to be made when the timer ticks */
+	struct gid_domain *domain;	 /* NULL: none */
+	struct input_receiver *receiver; /* NULL: the timer creates it */
 	struct wl_event_loop *loop;
 	struct wl_event_source *source, *timer;
 	struct input_receiver_events events;
@@ -22,7 +22,7 @@ struct stream_input {
 
 #define paced_log(input, ...) weston_log_paced(&(input)->pacer, 30, 60000, __VA_ARGS__)
 
-/* --- what the receiver tells ------------------------------------------------------------------ */
+/* --- events of the receiver ------------------------------------------------------------------- */
 
 static void handle_event(void *data, const struct input_record *event) {
 	const struct stream_input *input = data;
@@ -69,7 +69,7 @@ static const struct input_receiver_events receiver_events = {
 		.sender_changed = handle_sender_changed,
 };
 
-/* --- the loop --------------------------------------------------------------------------------- */
+/* --- the event loop --------------------------------------------------------------------------- */
 
 static void input_arm(struct stream_input *input) {
 	uint64_t deadline = input_receiver_deadline(input->receiver);
@@ -111,7 +111,7 @@ static int handle_timer(void *data) {
 	return 0;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 static void input_end(struct stream_input *input) {
 	if (input->source != NULL) {

@@ -19,7 +19,7 @@ static const struct {
 		{"core_repaint_finished", TIMELINE_FINISHED},
 };
 
-/* What is left of a piece. */
+/* The rest of a piece. */
 struct text {
 	const char *at, *end;
 };
@@ -33,7 +33,7 @@ static bool skip(struct text *text, const char *expected) {
 	return true;
 }
 
-/* Goes on behind `key`, wherever it is. */
+/* Skips to behind the first `key`. */
 static bool find(struct text *text, const char *key) {
 	const char *found = memmem(text->at, (size_t)(text->end - text->at), key, strlen(key));
 	if (found == NULL) {
@@ -66,7 +66,7 @@ static bool read_time(struct text *text, int64_t *time_ns) {
 	return true;
 }
 
-/* The time or id behind a key that the line may have; as it was where it has not. */
+/* Read the time or id after a key. Without it in the line, the value stays as it was. */
 static void find_time(struct text text, const char *key, int64_t *time_ns) {
 	int64_t found;
 	if (find(&text, key) && read_time(&text, &found)) {
@@ -103,7 +103,7 @@ static void read_point(struct text text, struct timeline_line *line) {
 	find_time(text, "\"gpu\":[", &line->stamp_ns);
 }
 
-/* Up to the last quote, for a name may have some. */
+/* Up to the last quote, as a name may contain quotes. */
 static void read_name(uint32_t output, struct text text, struct timeline_line *line) {
 	const char *quote = skip(&text, "\"") ? memrchr(text.at, '"', (size_t)(text.end - text.at))
 					      : NULL;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 /**
- * The lines of Weston's timeline that say when an output was repainted and a surface changed.
+ * Parses the lines of Weston's timeline that tell when an output was repainted and a surface
+ * changed.
  *
- * Weston writes each point in one piece, `{ "T":[...` to its newline, and declares objects in up to
- * three. Nothing in them is escaped, so a client can put whole lines into the title of its window;
- * but it cannot make a piece begin. Hence a piece is read as it comes, and never put together with
- * others to lines.
+ * Weston writes each point in one piece, from `{ "T":[` to its newline, and declares objects in up
+ * to three pieces. Nothing is escaped: a client can put whole lines into the title of its window,
+ * but it cannot begin a piece. So each piece is parsed by itself, and pieces are never joined to
+ * lines.
  *
- * Pure, without libweston. Whatever it is given, it reads no further than that and never fails:
- * what it does not know is TIMELINE_OTHER.
+ * Pure functions, without libweston. Any input is valid: what is not known is TIMELINE_OTHER, and
+ * nothing beyond the input is read.
  */
 #ifndef GID_WESTON_TIMELINE_READER_H
 #define GID_WESTON_TIMELINE_READER_H
@@ -16,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TIMELINE_NONE INT64_MIN /* a time that the line does not have */
+#define TIMELINE_NONE INT64_MIN /* the line has no such time */
 
 enum timeline_kind {
 	TIMELINE_OTHER,
@@ -25,25 +26,25 @@ enum timeline_kind {
 	TIMELINE_FLUSH,	 /* the damage of `surface` is drawn on `output` */
 	TIMELINE_ENTER_LOOP,
 	TIMELINE_BEGIN,	   /* of a repaint */
-	TIMELINE_POSTED,   /* its end */
-	TIMELINE_GPU_END,  /* `stamp_ns`: when the GPU was done with it */
+	TIMELINE_POSTED,   /* the end of a repaint */
+	TIMELINE_GPU_END,  /* `stamp_ns`: when the GPU finished it */
 	TIMELINE_FINISHED, /* `stamp_ns`: when it was shown */
 };
 
 struct timeline_line {
 	enum timeline_kind kind;
 	int64_t time_ns;	  /* CLOCK_MONOTONIC */
-	int64_t stamp_ns;	  /* likewise, or TIMELINE_NONE */
-	uint32_t output, surface; /* the subscription's ids; 0: none */
+	int64_t stamp_ns;	  /* the same clock, or TIMELINE_NONE */
+	uint32_t output, surface; /* ids of the subscription; 0: none */
 	char name[64];		  /* of an output, cut off if longer */
 };
 
-/* What of a declaration is still to come. Zero at first. */
+/* The declared id whose name is still to come; 0: none. */
 struct timeline_reader {
 	uint32_t output;
 };
 
-/* Reads the next piece. */
+/* Parses the next piece. */
 void timeline_read(struct timeline_reader *reader, const char *bytes, size_t length,
 		struct timeline_line *line);
 

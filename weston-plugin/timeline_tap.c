@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 /*
- * Of subscribers that a module can make there is the one that writes to a FILE; this FILE is a
- * function. It has no buffer, so each piece that Weston writes comes as one.
+ * The only log subscriber that a module can create writes to a FILE. This FILE calls a function,
+ * and has no buffer: so each piece that Weston writes arrives as one.
  */
 struct timeline_tap {
 	timeline_tap_func func;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** Weston's timeline, read while it is written, in the same process. */
+/** Reads Weston's timeline in the same process while it is written. */
 #ifndef GID_WESTON_TIMELINE_TAP_H
 #define GID_WESTON_TIMELINE_TAP_H
 
@@ -9,16 +9,16 @@ struct timeline_tap;
 struct weston_compositor;
 
 /*
- * Called in the middle of what Weston is doing at that point: it must not write to the timeline,
- * and destroy neither the tap nor what Weston works on.
+ * Called within Weston's code for that point: it must not write to the timeline, nor destroy the
+ * tap or anything that Weston works on.
  */
 typedef void (*timeline_tap_func)(void *data, const struct timeline_line *line);
 
-/* NULL: not enough memory. */
+/* Returns NULL without memory. */
 struct timeline_tap *timeline_tap_create(
 		struct weston_compositor *compositor, timeline_tap_func func, void *data);
 
-/* NULL is allowed. */
+/* Accepts NULL. */
 void timeline_tap_destroy(struct timeline_tap *tap);
 
 #endif

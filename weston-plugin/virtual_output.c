@@ -12,7 +12,9 @@ static bool is_headless(struct weston_backend *backend) {
 	return backend != NULL && weston_get_backend_type(backend) == WESTON_BACKEND_HEADLESS;
 }
 
-/* The one that Weston was started with; NULL: it has none, or none that can be found. */
+/*
+ * Returns the backend that Weston was started with; NULL: it has none, or none that can be found.
+ */
 static struct weston_backend *find_backend(struct weston_compositor *compositor) {
 	if (is_headless(compositor->primary_backend)) {
 		return compositor->primary_backend;
@@ -26,7 +28,7 @@ static struct weston_backend *find_backend(struct weston_compositor *compositor)
 	return NULL;
 }
 
-/* It draws with the renderer that there is. */
+/* It uses the renderer that Weston already has. */
 static struct weston_backend *load_backend(struct weston_compositor *compositor) {
 	struct weston_headless_backend_config config = {
 			.base.struct_version = WESTON_HEADLESS_BACKEND_CONFIG_VERSION,
@@ -47,7 +49,7 @@ static struct weston_head *find_head(struct weston_compositor *compositor, const
 	return head;
 }
 
-/* Where the row of outputs ends. */
+/* The right end of the row of outputs. */
 static struct weston_coord_global find_place(struct weston_compositor *compositor) {
 	struct weston_coord_global place = {.c = weston_coord(0, 0)};
 	const struct weston_output *output;
@@ -59,11 +61,11 @@ static struct weston_coord_global find_place(struct weston_compositor *composito
 	return place;
 }
 
-/* --- another size ----------------------------------------------------------------------------- */
+/* --- resizing --------------------------------------------------------------------------------- */
 
 /*
- * The headless backend makes its timer, and the memory that it draws into, for the size that the
- * output has when it is enabled; it can do that again. Windows notice nothing of it.
+ * The headless backend creates its timer, and the memory that it draws into, for the size that the
+ * output has when it is enabled. This can be repeated, and windows do not notice.
  */
 static bool backend_make_again(struct weston_output *output, int32_t width, int32_t height) {
 	output->disable(output);
@@ -85,7 +87,8 @@ static int handle_switch_mode(struct weston_output *output, struct weston_mode *
 		}
 	}
 	if (output->repaint_status == REPAINT_AWAITING_COMPLETION) {
-		output->start_repaint_loop(output); /* the timer that would have ended it is gone */
+		output->start_repaint_loop(
+				output); /* the timer that would have ended the frame is gone */
 	}
 	return done ? 0 : -1;
 }
@@ -94,7 +97,7 @@ void virtual_output_resize(struct weston_output *output, struct weston_mode *mod
 	weston_output_mode_set_native(output, mode, scale);
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- creation --------------------------------------------------------------------------------- */
 
 static bool output_configure(struct weston_output *output,
 		const struct weston_windowed_output_api *api, const struct output_config *config) {
@@ -104,7 +107,7 @@ static bool output_configure(struct weston_output *output,
 			    config->height / config->scale) < 0) {
 		return false;
 	}
-	/* Weston's --refresh-rate= is of its own headless outputs. */
+	/* Weston's --refresh-rate= is for its own headless outputs. */
 	output->current_mode->refresh =
 			(config->refresh_mhz != 0 ? config->refresh_mhz : REFRESH_DEFAULT_MHZ);
 	output->repaint_only_on_capture = false;
@@ -134,7 +137,7 @@ struct weston_output *virtual_output_create(
 				config->name);
 		return NULL;
 	}
-	/* At once: Weston enables what it finds not enabled later, as [output] says. */
+	/* Immediately: later Weston enables outputs itself, as [output] says. */
 	struct weston_head *head = find_head(compositor, config->name);
 	struct weston_output *output =
 			weston_compositor_create_output(compositor, head, config->name);

@@ -15,23 +15,23 @@
 #include "shown.h"
 
 /*
- * A commit that was under way when the memory was revoked shows the buffer shortly afterwards. It
- * shall find the picture, so that buffers which nobody shows keep their memory for this long.
+ * A commit that was under way at the revocation shows the buffer shortly afterwards, and should
+ * find the picture. So buffers that no surface shows keep their memory for this long.
  */
 #define SETTLE_MS 250
 
 /*
- * Buffers cost the compositor a mapping each, of which a process has some 65,000; and the end of
- * one has to be found among those of the same slab. One program can be many clients.
+ * Each buffer costs the compositor a mapping, of which a process has some 65,000. The end of a
+ * buffer is found by a walk over those of the same slab. One program can be many clients.
  */
 #define BUFFERS_OF_A_CLIENT_MAX 1024
 #define BUFFERS_MAX 8192
 
-/* Of what surfaces keep of revoked buffers, in memory of ours: a picture of 8K, or four of 4K. */
+/* Copies of revoked buffers that surfaces still show: one picture of 8K, or four of 4K. */
 #define KEPT_BYTES_OF_A_CLIENT_MAX (UINT64_C(128) << 20)
-/* Of all, for one program can be many clients. */
+/* The same for all clients: one program can be many clients. */
 #define KEPT_BYTES_MAX (UINT64_C(512) << 20)
-/* In one turn of the loop: others wait while it is copied. */
+/* In one turn of the event loop: others wait during the copy. */
 #define KEPT_BYTES_AT_ONCE_MAX KEPT_BYTES_OF_A_CLIENT_MAX
 
 enum buffer_state {
@@ -55,10 +55,9 @@ struct buffer {
 
 	struct wl_resource *resource; /* the wl_buffer, or NULL */
 	struct wl_listener resource_destroy;
-	bool frozen;	  /* the pool's content is a copy of ours */
-	struct pool pool; /* without an address: made of dma-bufs */
-	bool pool_fits; /* it was made for this layout: false for a stand-in that can only be blank
-			 */
+	bool frozen;	  /* the pool has a copy of the content */
+	struct pool pool; /* without address: the wl_buffer is made of dma-bufs */
+	bool pool_fits;	  /* it has this layout; false: a stand-in that stays blank */
 };
 
 static void buffer_log(const struct buffer *buffer, const char *what) {
@@ -104,7 +103,7 @@ static void handle_resource_destroy(struct wl_listener *listener, void *data) {
 	buffer_destroy(buffer);
 }
 
-/* Our wl_buffers are of libwayland's or Weston's kind: what hears of their end tells them. */
+/* Our wl_buffers are libwayland's or Weston's: they are recognised by our destroy listener. */
 static struct buffer *buffer_from_resource(struct wl_resource *resource) {
 	struct wl_listener *listener =
 			wl_resource_get_destroy_listener(resource, handle_resource_destroy);
@@ -123,7 +122,7 @@ static void buffer_set_resource(struct buffer *buffer, struct wl_resource *resou
 	wl_resource_add_destroy_listener(resource, &buffer->resource_destroy);
 }
 
-/* The wl_buffer goes, of which the client has not heard; the buffer stays. */
+/* Destroys a wl_buffer that the client does not know yet; the buffer stays. */
 static void buffer_destroy_resource(struct buffer *buffer) {
 	struct wl_resource *resource = buffer->resource;
 	wl_list_remove(&buffer->resource_destroy.link);
@@ -135,7 +134,7 @@ static void buffer_destroy_resource(struct buffer *buffer) {
 /* --- from memory to a wl_buffer --------------------------------------------------------------- */
 
 /*
- * A genuine dma-buf buffer. -ENOTSUP: the memory is of another kind, or the renderer does not take
+ * Creates a genuine dma-buf buffer. -ENOTSUP: it is other memory, or the renderer does not support
  * it.
  */
 static int buffer_make_of_dmabufs(struct buffer *buffer, uint32_t id) {
@@ -169,7 +168,7 @@ static int buffer_make_of_dmabufs(struct buffer *buffer, uint32_t id) {
 	return 0;
 }
 
-/* Whether a wl_shm buffer can show the layout. pixman reads words of four bytes. */
+/* Whether a wl_shm buffer can show the layout. pixman reads in words of four bytes. */
 static bool layout_fits_shm(
 		const struct buffers *buffers, const struct gid_layout *layout, uint64_t offset) {
 	return layout->plane_count == 1 && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
@@ -181,7 +180,7 @@ static size_t offset_in_page(uint64_t offset) {
 	return offset & ((uint64_t)sysconf(_SC_PAGESIZE) - 1);
 }
 
-/* A wl_shm buffer, blank. `offset` is where the picture will begin in its file. */
+/* Creates a blank wl_shm buffer. `offset` is where the picture will begin in its file. */
 static int buffer_make_pool(struct buffer *buffer, uint32_t id, uint64_t offset) {
 	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	uint32_t fourcc = layout->fourcc, stride = layout->planes[0].stride;
@@ -202,7 +201,7 @@ static int buffer_make_pool(struct buffer *buffer, uint32_t id, uint64_t offset)
 	return 0;
 }
 
-/* Shows the memory in the wl_shm buffer, which is made where there is none. */
+/* Maps the memory into the wl_shm buffer, and creates that first if there is none. */
 static int buffer_map(struct buffer *buffer, uint32_t id) {
 	const struct gid_layout *layout = &buffer->planes.picture.layout;
 	struct gid_slab_info info;
@@ -230,9 +229,9 @@ static int buffer_map(struct buffer *buffer, uint32_t id) {
 }
 
 /*
- * All slabs are there. Makes the wl_buffer, with `id` or one of the server's (0), unless it exists,
- * and shows the memory in it. Returns 0; -ENOENT, -ERANGE, -ENOTSUP, -ENOMEM, where there may be a
- * blank wl_buffer or none.
+ * All slabs are there: creates the wl_buffer, unless it exists, with `id` or an id of the server's
+ * (0), and shows the memory in it. Returns 0; or -ENOENT, -ERANGE, -ENOTSUP, -ENOMEM: then there
+ * may be a blank wl_buffer or none.
  */
 static int buffer_show(struct buffer *buffer, uint32_t id) {
 	int error = planes_check(&buffer->planes);
@@ -248,12 +247,12 @@ static int buffer_show(struct buffer *buffer, uint32_t id) {
 	return buffer_map(buffer, id);
 }
 
-/* A wl_buffer that shows nothing so far. Returns 0 or -ENOMEM. */
+/* Creates a blank wl_buffer. Returns 0 or -ENOMEM. */
 static int buffer_make_blank(struct buffer *buffer, uint32_t id) {
 	return buffer_make_pool(buffer, id, buffer->planes.picture.layout.planes[0].offset);
 }
 
-/* --- the memory is taken back ---------------------------------------------------------------- */
+/* --- revocation ------------------------------------------------------------------------------- */
 
 static bool buffer_take_kept(struct buffer *buffer) {
 	struct buffers *buffers = buffer->buffers;
@@ -273,7 +272,7 @@ static bool buffer_take_kept(struct buffer *buffer) {
 	return true;
 }
 
-/* It keeps what it shows now. */
+/* The wl_buffer keeps its current content. */
 static bool buffer_freeze(struct buffer *buffer) {
 	if (!buffer_take_kept(buffer)) {
 		return false;
@@ -285,7 +284,7 @@ static bool buffer_freeze(struct buffer *buffer) {
 	return buffer->frozen;
 }
 
-/* Afterwards the compositor reads nothing of the owner's any more. */
+/* After this the compositor does not read the owner's memory any more. */
 static void buffer_detach_memory(struct buffer *buffer, bool shown) {
 	bool keeps = shown && buffer->buffers->on_revoke == ON_REVOKE_KEEP;
 	if (!(keeps && buffer_freeze(buffer)) && pool_blank(&buffer->pool) == 0 && shown) {
@@ -327,9 +326,9 @@ static void handle_revoked(void *data) {
 	}
 }
 
-/* --- asking for the memory ------------------------------------------------------------------- */
+/* --- import ----------------------------------------------------------------------------------- */
 
-/* Ends the import. Afterwards the buffer may be gone. */
+/* Ends the import. The buffer may be gone after this. */
 static void buffer_send_result(struct buffer *buffer, int error) {
 	if (error == 0) {
 		buffer->state = BUFFER_SHOWN;
@@ -474,7 +473,7 @@ static void buffer_abandon(struct buffer *buffer) {
 	}
 }
 
-/* In a wl_shm buffer, which shows any memory that the processor can read. */
+/* A wl_shm buffer shows any memory that the processor can read. */
 static bool can_show_in_shm(
 		const struct hidden_client *hidden, uint32_t fourcc, uint64_t modifier) {
 	const struct gid_format_info *info = gid_format_find(fourcc);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /**
- * The wl_buffers made of gids: each from the question for its memory to its end.
+ * The wl_buffers made of gids, from the import of their memory to their end.
  *
- * A buffer belongs to its wl_buffer and goes with it. Before there is one, it belongs to whoever
- * made it. Everything belongs to the compositor's thread.
+ * A buffer belongs to its wl_buffer and ends with it. Before that exists, it belongs to its
+ * creator. All runs on the compositor's thread.
  */
 #ifndef GID_WESTON_BUFFER_H
 #define GID_WESTON_BUFFER_H
@@ -15,62 +15,62 @@
 #include "params.h"
 #include "shown.h"
 
-/* What a surface shows when the memory of its buffer is taken back. */
+/* What a surface shows after its buffer's memory is revoked. */
 enum on_revoke {
 	ON_REVOKE_KEEP,	 /* its last content */
 	ON_REVOKE_BLANK, /* nothing */
 };
 
-/* All of them, and what they are made with; what is pointed to outlives them. */
+/* All of them, and what they are created with, which must outlive them. */
 struct buffers {
 	struct weston_compositor *compositor;
 	struct hidden_client *hidden;
 	const struct gidd_connection *connection;
-	struct weston_log_scope *details; /* "gid": every buffer's fate */
+	struct weston_log_scope *details; /* the scope "gid": what happens to each buffer */
 	enum on_revoke on_revoke;
-	/* The memory of a wl_buffer is there now, or will not be. */
+	/* The import of a wl_buffer has ended: its memory is there, or will not be. */
 	void (*settled)(void *data, struct wl_resource *buffer);
 	void *data;
 	struct wl_list list; /* struct buffer::link */
 	uint32_t count;	     /* in it */
 	struct shown_buffers shown;
 	struct {
-		uint64_t bytes;	  /* copies that surfaces show of what was revoked */
-		uint64_t at_once; /* of them, in this turn of `shown` */
+		uint64_t bytes;	  /* copies of revoked buffers */
+		uint64_t at_once; /* of them, those of this turn of `shown` */
 		uint64_t turn;
 	} kept;
 };
 
-/* None yet. What they are made with is the caller's to fill in, before there are any. */
+/* The caller sets the other members before there are any buffers. */
 void buffers_init(struct buffers *buffers, struct weston_compositor *compositor);
 
-/* Makes buffers of what clients ask for; its data: struct buffers. */
+/* Creates buffers for clients; its data is struct buffers. */
 extern const struct params_backend buffer_backend;
 
-/* The gid that a wl_buffer was made of (its first plane's); GID_NONE for other buffers. */
+/* The gid of a wl_buffer's first plane; GID_NONE for other buffers. */
 gid_id buffer_get_gid(struct wl_resource *resource);
 
-/* What a wl_buffer shows. */
+/* The memory of a wl_buffer. */
 struct buffer_memory {
 	gid_id gid;
-	struct gid_slab *slab; /* no reference; NULL: not there (any more), or of several slots */
+	struct gid_slab *slab; /* no reference; NULL: not there yet, or revoked, or several slots */
 	const struct gid_layout *layout;
-	bool pending; /* it will be there: buffers::settled is called */
+	bool pending; /* the import is under way: buffers::settled follows */
 };
 
-/* Whether the wl_buffer is made of gids; then `memory` is filled. */
+/* Whether the wl_buffer is made of gids; then sets `memory`. */
 bool buffer_get_memory(struct wl_resource *resource, struct buffer_memory *memory);
 
 /*
- * Whether readers of the domain's streams can be sent the gid. They know the layout of its slab
- * only: the client must have shown just that, but for its alpha. It has a slab.
+ * Whether the gid can be sent in streams of the domain. Consumers know only the layout of its slab:
+ * the client's must be the same, except for alpha. `memory` has a slab.
  */
 bool buffer_memory_can_be_lent(const struct buffer_memory *memory, const struct gid_domain *domain);
 
-/* All buffers give back what they have of the domain, which ends. What they show stays. */
+/* The domain ends: all buffers give back what they hold of it. They keep what they show. */
 void buffers_forget_domain(struct buffers *buffers);
 
-/* At the module's end; the wl_buffers stay. */
+/* At the end of the module; the wl_buffers stay. */
 void buffers_finish(struct buffers *buffers);
 
 #endif

@@ -3,12 +3,12 @@
 #ifndef GID_WESTON_CONFIG_H
 #define GID_WESTON_CONFIG_H
 
-#include <stdio.h> /* which config-parser.h needs, and does not include */
+#include <stdio.h> /* config-parser.h needs it, and does not include it */
 
 #include <libweston/config-parser.h>
 #include <libweston/libweston.h>
 
-/* Of weston/weston.h, which not every development package has. */
+/* From weston/weston.h, which some development packages lack. */
 struct weston_config *wet_get_config(struct weston_compositor *compositor);
 
 #endif

@@ -10,19 +10,19 @@
 #include "stream_input.h"
 #include "window_seat.h"
 
-/* How often a program is asked to close its window. */
+/* The interval at which a client can be asked to close its window. */
 #define CLOSE_NS 1000000000ull
 
 struct window_input {
 	const struct forward *forward;
-	struct weston_surface *window; /* NULL: there is none */
+	struct weston_surface *window; /* NULL: none */
 	struct window_seat *seat;
 	struct stream_input *input;
-	struct stream_clipboard *clipboard; /* NULL: it has none in common */
-	struct cursor_stream *cursor;	    /* NULL: there is none */
-	struct size_wish *size;		    /* NULL: its size is up to others */
-	int32_t width, height; /* that it was asked for last, in pixels; 0: nothing was */
-	uint64_t closed;       /* when it was asked to close last; 0: never */
+	struct stream_clipboard *clipboard; /* NULL: it is not shared */
+	struct cursor_stream *cursor;	    /* NULL: none */
+	struct size_wish *size;		    /* NULL: the user cannot request a size */
+	int32_t width, height;		    /* last requested size in pixels; 0: none */
+	uint64_t closed;		    /* when it was last asked to close; 0: never */
 };
 
 static struct weston_desktop_surface *desktop_surface(const struct window_input *input) {
@@ -33,7 +33,7 @@ static struct weston_desktop_surface *desktop_surface(const struct window_input 
 
 /* --- its size --------------------------------------------------------------------------------- */
 
-/* A window that has another size than it was asked for chose that: it is not asked again. */
+/* A window that has another size than requested chose that: it is not asked again. */
 static bool handle_has_size(void *data, int32_t width, int32_t height) {
 	const struct window_input *input = data;
 	if (input->window == NULL) {
@@ -47,7 +47,7 @@ static bool handle_has_size(void *data, int32_t width, int32_t height) {
 	return width / scale == seen.width && height / scale == seen.height;
 }
 
-/* The program has bounds of its own, and chooses: Weston 14 has no way to ask for them. */
+/* The client has limits of its own, and chooses: Weston 14 does not tell them. */
 static void handle_set_size(void *data, int32_t width, int32_t height) {
 	struct window_input *input = data;
 	struct weston_desktop_surface *window = desktop_surface(input);
@@ -62,7 +62,7 @@ static void handle_set_size(void *data, int32_t width, int32_t height) {
 
 static const struct sized sized = {.has_size = handle_has_size, .set_size = handle_set_size};
 
-/* --- what the user does ----------------------------------------------------------------------- */
+/* --- the user's input ------------------------------------------------------------------------- */
 
 static void handle_event(void *data, const struct input_record *event) {
 	const struct window_input *input = data;
@@ -101,7 +101,7 @@ static const struct input_sink input_sink = {
 		.close = handle_close,
 };
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 void window_input_set_domain(struct window_input *input, struct gid_domain *domain) {
 	if (input != NULL) {

@@ -6,7 +6,7 @@
 
 #include "dialogs.h"
 
-/* Of menus and dialogs that hang on each other, and of the subsurfaces of each. */
+/* Menus and dialogs that are children of each other, with the subsurfaces of each. */
 #define DEPTH_MAX 16
 
 struct gid_box window_frame(struct weston_surface *surface) {
@@ -42,12 +42,12 @@ static bool is_shown(const struct weston_surface *surface) {
 	return surface->buffer_ref.buffer != NULL && surface->width > 0 && surface->height > 0;
 }
 
-/* Subsurfaces have views that hang on their parent's, too, but are none of a shell's. */
+/* Views of subsurfaces are children of their parent's view, too, but no desktop surfaces. */
 static bool is_menu(const struct weston_view *view) {
 	return weston_surface_is_desktop_surface(view->surface) && is_shown(view->surface);
 }
 
-/* Of a window's dialogs, the next one that is shown. */
+/* Returns the window's next dialog that is shown. */
 static struct weston_surface *next_dialog(
 		struct weston_surface *window, struct weston_surface *dialog) {
 	do {
@@ -56,7 +56,10 @@ static struct weston_surface *next_dialog(
 	return dialog;
 }
 
-/* Where `length` begins that would be at `at`: within the room, as far as it has any. */
+/*
+ * Moves a span of this `length`, which would begin at `at`, into the room. If it is longer, it
+ * begins with the room.
+ */
 static int64_t slide(int64_t at, int32_t length, int32_t begin, int32_t room) {
 	if (at + length > (int64_t)begin + room) {
 		at = (int64_t)begin + room - length;
@@ -64,7 +67,7 @@ static int64_t slide(int64_t at, int32_t length, int32_t begin, int32_t room) {
 	return at > begin ? at : begin;
 }
 
-/* `x` and `y` are where its program, or nobody, wants the frame of it. */
+/* `x` and `y` are the preferred position of its window geometry. */
 static struct window_part place(struct weston_view *view, struct weston_surface *window, int64_t x,
 		int64_t y, struct gid_box seen) {
 	struct gid_box frame = window_frame(view->surface);
@@ -92,7 +95,7 @@ static struct window_part place_dialog(struct weston_surface *dialog,
 			(int64_t)parent->y + around.y + (around.height - frame.height) / 2, seen);
 }
 
-/* With all that is in front of it. Of views, the newest is the first of the list. */
+/* Adds the part and all that is in front of it. The newest view is the first of the list. */
 static unsigned add_part(struct window_part parts[WINDOW_PARTS_MAX], unsigned count,
 		struct window_part part, struct gid_box seen) {
 	struct weston_view *view;
@@ -131,7 +134,10 @@ bool window_has_parts(struct weston_surface *window) {
 	return next_dialog(window, NULL) != NULL;
 }
 
-/* What it hangs on, of another surface of its program's; NULL: it is a window by itself. */
+/*
+ * Returns the surface of the same client that it is a menu or dialog of; NULL: it is a window by
+ * itself.
+ */
 static struct weston_surface *find_parent(struct weston_surface *surface) {
 	if (!weston_surface_is_desktop_surface(surface)) {
 		return NULL;

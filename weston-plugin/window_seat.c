@@ -9,29 +9,30 @@
 #include "pointer_lock.h"
 #include "window_parts.h"
 
-/* Of subsurfaces on each other: what lies deeper takes no input of its own. */
+/* The depth of subsurfaces: deeper ones get no input of their own. */
 #define DEPTH_MAX 8
 
 struct window_seat {
 	struct input_seat *base;
 	const struct forward *forward;
-	bool has_cursor;	       /* its client's cursor is wanted */
-	struct weston_surface *window; /* NULL: there is none */
-	struct weston_surface *typed;  /* that has the keyboard: it, or one of its dialogs */
-	unsigned seen_count; /* of the window and its dialogs, as they were when it was typed last
-			      */
+	bool has_cursor;	       /* cursors of its client are sent */
+	struct weston_surface *window; /* NULL: none */
+	struct weston_surface
+			*typed; /* has the keyboard focus: the window, or one of its dialogs */
+	unsigned seen_count;	/* the window and its parts when a key was last pressed */
 	const struct weston_surface *seen[WINDOW_PARTS_MAX];
-	struct weston_coord place; /* of the pointer, in the window's surface */
-	struct weston_coord told;  /* the same, as its user's compositor said last */
+	struct weston_coord place; /* of the pointer, in surface coordinates of the window */
+	struct weston_coord told;  /* the last absolute position that the user sent */
 	bool moved_locked;	   /* see pointer_is_lost() */
-	uint32_t buttons;	   /* that are held */
-	uint32_t fingers;	   /* that are down */
+	uint32_t buttons;	   /* how many are held */
+	uint32_t fingers;	   /* how many are down */
 	struct weston_seat *seat;  /* of `base`; NULL: it has no devices */
-	struct weston_pointer_grab_interface pointer_grab; /* NULL functions: there is no pointer */
+	struct weston_pointer_grab_interface
+			pointer_grab; /* NULL functions: there was no pointer yet */
 	struct weston_keyboard_grab keyboard_grab;
 };
 
-/* --- where ------------------------------------------------------------------------------------ */
+/* --- positions -------------------------------------------------------------------------------- */
 
 static struct weston_view *find_child(
 		const struct weston_view *parent, const struct weston_surface *surface) {
@@ -49,7 +50,7 @@ static bool takes_input(struct weston_surface *surface, double x, double y) {
 			pixman_region32_contains_point(&surface->input, (int)x, (int)y, NULL);
 }
 
-/* Of a surface and its subsurfaces, the highest one that takes input at this place of it. */
+/* Returns the topmost view of a surface and its subsurfaces that accepts input at this position. */
 static struct weston_view *find_in_tree(
 		struct weston_view *view, double x, double y, unsigned depth) {
 	struct weston_surface *surface = view->surface;
@@ -57,7 +58,7 @@ static struct weston_view *find_in_tree(
 	if (depth < DEPTH_MAX) {
 		wl_list_for_each(sub, &surface->subsurface_list, parent_link) {
 			if (sub->surface == surface) {
-				break; /* the others lie below */
+				break; /* the others are below it */
 			}
 			struct weston_view *child = find_child(view, sub->surface), *found = NULL;
 			if (child != NULL) {
@@ -72,23 +73,23 @@ static struct weston_view *find_in_tree(
 	return takes_input(surface, x, y) ? view : NULL;
 }
 
-/* Of the window; empty: there is none. */
+/* Of the window; empty without one. */
 static struct gid_box find_seen(const struct window_seat *seat) {
 	return seat->window != NULL ? forward_get_seen(seat->forward, seat->window)
 				    : (struct gid_box){0};
 }
 
-/* Parts of what is seen to a place in the window's surface. */
+/* From parts of the visible picture to surface coordinates of the window. */
 static struct weston_coord to_surface(const struct window_seat *seat, struct weston_coord part) {
 	struct gid_box seen = find_seen(seat);
 	return weston_coord(seen.x + part.x * seen.width, seen.y + part.y * seen.height);
 }
 
-/* Of the window, its menus and its dialogs. */
+/* A position in the window, its menus and its dialogs. */
 struct spot {
-	struct weston_view *target;	/* takes input there; NULL: nothing does */
-	struct weston_surface *window;	/* or dialog, that the target is of; NULL: there is none */
-	struct weston_coord_global pos; /* by which Weston tells the target its own place */
+	struct weston_view *target;	/* accepts input there; NULL: none does */
+	struct weston_surface *window;	/* the window or dialog of the target; NULL: none */
+	struct weston_coord_global pos; /* where Weston computes the target's own position from */
 };
 
 static struct weston_coord_global to_global(
@@ -99,7 +100,7 @@ static struct weston_coord_global to_global(
 			weston_coord_surface(place.x - part->x, place.y - part->y, view->surface));
 }
 
-/* Whether the view is the part's, or of a subsurface of it. */
+/* Whether the view is the part's, or that of a subsurface of it. */
 static bool is_of_part(const struct weston_view *view, const struct window_part *part) {
 	while (view != NULL && view != part->view &&
 			!weston_surface_is_desktop_surface(view->surface)) {
@@ -113,8 +114,10 @@ static unsigned find_parts(
 	return seat->window != NULL ? window_find_parts(seat->window, find_seen(seat), parts) : 0;
 }
 
-/* What takes input at a place of the window's surface: `kept`, where that has it for now. Returns
- * whether there is a window. */
+/*
+ * Finds the view that accepts input at a position of the window's surface. That is `kept` if it has
+ * an implicit grab. Returns false if there is no window.
+ */
 static bool find_spot(const struct window_seat *seat, struct weston_coord place,
 		struct weston_view *kept, struct spot *spot) {
 	struct window_part parts[WINDOW_PARTS_MAX];
@@ -141,11 +144,16 @@ static bool find_spot(const struct window_seat *seat, struct weston_coord place,
 
 /* --- pointer ---------------------------------------------------------------------------------- */
 
-/* The views that Weston has at the pointer's place are not asked: only the window counts. */
+/*
+ * The views that Weston finds at the pointer's global position are ignored: only the window counts.
+ */
 static void handle_grab_focus(struct weston_pointer_grab *grab) {
 }
 
-/* By the serial of before the client sets no cursor: where none is wanted, its user has one. */
+/*
+ * With the older serial the client cannot set a cursor: if none is wanted, the user's compositor
+ * has one.
+ */
 static void set_focus(const struct window_seat *seat, struct weston_pointer *pointer,
 		struct weston_view *view) {
 	if (view != NULL) {
@@ -157,7 +165,9 @@ static void set_focus(const struct window_seat *seat, struct weston_pointer *poi
 	}
 }
 
-/* The pointer is at its place, over what is there. Returns the window or dialog that is; or NULL.
+/*
+ * Moves the pointer to its position, and focuses what is there. Returns that window or dialog, or
+ * NULL.
  */
 static struct weston_surface *aim(struct window_seat *seat, struct weston_pointer *pointer) {
 	struct spot spot;
@@ -190,7 +200,7 @@ static void handle_motion(void *data, struct weston_seat *base, struct timespec 
 	}
 }
 
-/* Before what is done where it is. */
+/* To be called before something is done at the pointer's position. */
 static void find_pointer(
 		struct window_seat *seat, struct weston_pointer *pointer, struct timespec *time) {
 	if (pointer_is_lost(pointer, &seat->moved_locked) && aim(seat, pointer) != NULL) {
@@ -231,7 +241,7 @@ static bool was_seen(const struct window_seat *seat, const struct weston_surface
 	return false;
 }
 
-/* A dialog that opens has it, until its user chooses another one, or the window. */
+/* A dialog that opens gets the focus, until the user chooses another dialog, or the window. */
 static void find_typed(struct window_seat *seat) {
 	struct window_part parts[WINDOW_PARTS_MAX];
 	unsigned count = find_parts(seat, parts);
@@ -253,8 +263,9 @@ static void find_typed(struct window_seat *seat) {
 }
 
 /*
- * Whatever the shell gave it to: that gets no release, either. Not by its default grab, with which
- * Weston's shortcuts come. `chosen`: the window or dialog that its user chose; NULL: none.
+ * Takes the focus from whatever the shell gave it to, which gets no release, either. Uses a grab of
+ * its own: the default grab also runs Weston's shortcuts. `chosen`: the window or dialog that the
+ * user chose; NULL: none.
  */
 static void take_keyboard(struct window_seat *seat, struct weston_seat *base, bool pressed,
 		struct weston_surface *chosen) {
@@ -280,7 +291,10 @@ static void handle_key(void *data, struct weston_seat *base, struct timespec *ti
 	seat_send_key(base, time, key, pressed);
 }
 
-/* As a click does with Weston's own seats: by it a program may open a menu, or lock the pointer. */
+/*
+ * The same as a click with Weston's own seats: it permits a client to open a menu, or to lock the
+ * pointer.
+ */
 static void handle_click(struct window_seat *seat, struct weston_seat *base) {
 	struct weston_pointer *pointer = weston_seat_get_pointer(base);
 	struct weston_surface *chosen = pointer_is_locked(pointer) ? NULL : aim(seat, pointer);
@@ -303,8 +317,10 @@ static void handle_button(void *data, struct weston_seat *base, struct timespec 
 	if (clicked) {
 		handle_click(seat, base);
 	} else if (pointer->focus == NULL) {
-		/* While a menu has all input, Weston takes it from what no output shows with each
-		 * repaint: what was pressed is released all the same. */
+		/*
+		 * While a menu has a grab, each repaint takes the focus from a view that no output
+		 * shows. The release must still arrive.
+		 */
 		aim(seat, pointer);
 	}
 	seat->buttons += pressed ? 1 : -1u;
@@ -333,7 +349,7 @@ static void handle_pointer_frame(void *data, struct weston_seat *base) {
 
 /* --- touch ------------------------------------------------------------------------------------ */
 
-/* All fingers are where the first one came down. */
+/* All fingers have the focus of the first one. */
 static void handle_touch(void *data, struct weston_touch_device *device, struct timespec *time,
 		int id, struct weston_coord part, int type) {
 	struct window_seat *seat = data;
@@ -370,7 +386,7 @@ static void handle_touch_frame(void *data, struct weston_touch_device *device) {
 	}
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 static void handle_devices(void *data, struct weston_seat *base) {
 	struct window_seat *seat = data;
@@ -403,7 +419,7 @@ struct input_seat *window_seat_get_base(struct window_seat *seat) {
 	return seat->base;
 }
 
-/* Nobody else gets what comes next, nor keeps what came. */
+/* No other surface gets the next events, nor keeps the focus. */
 static void drop_focus(struct window_seat *seat) {
 	struct weston_pointer *pointer = weston_seat_get_pointer(seat->seat);
 	struct weston_keyboard *keyboard = weston_seat_get_keyboard(seat->seat);
