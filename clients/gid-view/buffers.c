@@ -12,7 +12,7 @@
 #include "converter.h"
 #include "gid-buffer-v1-client-protocol.h"
 
-/* More slots than any stream has in use: streams whose slabs keep changing stay bounded. */
+/* More slots than any stream uses at a time. It bounds streams whose slabs keep changing. */
 #define BUFFERS_MAX 128
 #define RETRY_NS 500000000ull
 
@@ -48,7 +48,7 @@ static void buffer_destroy(struct buffer *buffer) {
 	free(buffer);
 }
 
-/* Each slot is tried again and again: why it fails is said once. */
+/* Each slot is tried again and again, but the reason of a failure is reported only once. */
 static void buffer_fail(struct buffer *buffer, const char *why) {
 	struct buffers *buffers = buffer->buffers;
 	char text[GID_TEXT_MAX];
@@ -82,7 +82,7 @@ static void params_created(
 	buffer->buffers->changed(buffer->buffers->data);
 }
 
-/* The compositor does not say why it failed. */
+/* The compositor does not tell why it failed: finds out here. */
 static void buffer_refuse_rows(struct buffer *buffer, uint32_t stride) {
 	struct buffers *buffers = buffer->buffers;
 	bool can_convert = converter_can(buffer->slab);
@@ -125,7 +125,7 @@ static const struct gid_buffer_params_v1_listener params_listener = {
 		.revoked = params_revoked,
 };
 
-/* The plane offsets of a layout are relative to the slot, as those of the protocol. */
+/* Plane offsets of a layout are relative to the slot, as in the protocol. */
 static void buffer_ask_compositor(struct buffer *buffer) {
 	const struct gid_layout *layout = &buffer->layout;
 	buffer->params = gid_buffer_manager_v1_create_params(buffer->buffers->wayland->gid_buffers);
@@ -155,7 +155,7 @@ static void warn_of_format(const struct gid_layout *layout, bool can_convert) {
 			can_convert ? "here by --convert, or " : "");
 }
 
-/* Asked for what it cannot show, a compositor would end the connection. */
+/* A request for an unsupported format is a protocol error. */
 static void buffer_decide(struct buffer *buffer) {
 	const struct buffers *buffers = buffer->buffers;
 	struct gid_slab_info info;
@@ -216,7 +216,7 @@ void buffer_take(struct buffer *buffer, const struct gid_frame *frame) {
 	buffer->held[buffer->held_count++] = *frame;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all buffers ------------------------------------------------------------------------------ */
 
 static void drop_least_used(struct buffers *buffers) {
 	struct buffer *buffer, *next;
@@ -256,7 +256,7 @@ struct buffer *buffers_get(struct buffers *buffers, gid_id gid) {
 			wl_list_insert(&buffers->list, &buffer->link);
 			return buffer;
 		}
-		// The slot was taken back by force since, and this is its next life.
+		// The slot was reclaimed by force since, and has a new generation.
 		buffer->state = BUFFER_GONE;
 		if (!buffer->busy) {
 			buffer_destroy(buffer);

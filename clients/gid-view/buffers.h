@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * The wl_buffers of a stream: one for each slot, made once by gid-buffer-v1 and kept, together with
- * the frames that the compositor holds in it.
+ * The wl_buffers of a stream: one for each slot, created once by gid-buffer-v1, and the frames that
+ * the compositor holds in each.
  *
- * A frame is handed to a buffer when the buffer is committed, and comes back by `released` once the
+ * A frame is given to a buffer when the buffer is committed. `released` gives it back when the
  * compositor has released the buffer.
  */
 #ifndef GID_VIEW_BUFFERS_H
@@ -19,25 +19,25 @@
 struct buffers {
 	struct wayland *wayland;
 	struct gid_domain *domain;
-	struct wl_list list; // struct buffer.link, last used first
+	struct wl_list list; // struct buffer.link, most recently used first
 	uint32_t count;
 	struct formats formats;
-	bool convert;		     // what the compositor cannot show is for a converter
-	const char *told;	     // why none could be made; NULL: one was, since that was said
-	void (*changed)(void *data); // a buffer that was not there yet is, or has failed
+	bool convert;		     // what the compositor cannot show is converted
+	const char *told;	     // why one failed, as last reported; NULL: one has worked since
+	void (*changed)(void *data); // the state of a buffer changed
 	void (*released)(void *data, const struct gid_frame *frame);
 	void *data;
 };
 
 enum buffer_state {
 	BUFFER_IMPORTING, // gidd is asked for the layout
-	BUFFER_UNDECIDED, // the compositor has not said yet what it can show
+	BUFFER_UNDECIDED, // the compositor's formats are not known yet
 	BUFFER_CREATING,  // the compositor is asked for the wl_buffer
 	BUFFER_READY,
-	BUFFER_FAILED,	// asked again from `retry_time` on
-	BUFFER_UNFIT,	// the compositor has no such format, or cannot read such rows
-	BUFFER_FOREIGN, // nor has it, or shows other colours: to be converted, and has no wl_buffer
-	BUFFER_GONE,	// taken back by its owner; goes when the compositor shows it no more
+	BUFFER_FAILED,	// tried again after `retry_time`
+	BUFFER_UNFIT,	// the compositor does not support its format or its rows
+	BUFFER_FOREIGN, // the same, or wrong colours: is converted, and has no wl_buffer
+	BUFFER_GONE,	// revoked; destroyed when the compositor has released it
 };
 
 struct buffer {
@@ -59,16 +59,16 @@ struct buffer {
 void buffers_init(struct buffers *buffers, struct wayland *wayland, struct gid_domain *domain);
 void buffers_finish(struct buffers *buffers);
 
-/* The buffer of a gid, in whatever state it is; begins to make it. NULL: no memory. */
+/* Returns the buffer of a gid, in any state; creates it if it is new. NULL: no memory. */
 struct buffer *buffers_get(struct buffers *buffers, gid_id gid);
 
-/* To be called when it is known, or known anew, what the compositor can show. */
+/* To be called when the formats of the compositor are known, or have changed. */
 void buffers_decide(struct buffers *buffers);
 
-/* The buffer, which must be READY, is attached and will be committed: it keeps the frame. */
+/* The buffer, which must be READY, is attached and going to be committed: it keeps the frame. */
 void buffer_take(struct buffer *buffer, const struct gid_frame *frame);
 
-/* The subscription that all held frames came by is over: there is nothing to give back. */
+/* The subscription of all held frames has ended: they are not released. */
 void buffers_forget_frames(struct buffers *buffers);
 
 #endif

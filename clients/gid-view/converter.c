@@ -55,7 +55,7 @@ static void converter_make_buffer(struct converter *converter, uint32_t slot) {
 	gid_buffer_params_v1_destroy(params);
 }
 
-/* The compositor knows its memory by these. */
+/* Creates the wl_buffers by which the compositor maps the slab. */
 static void converter_make_buffers(struct converter *converter) {
 	converter->number = gid_slab_of(gid_slab_gid(converter->slab, 0));
 	for (uint32_t slot = 0; slot < CONVERTER_SLOTS; slot++) {
@@ -63,7 +63,7 @@ static void converter_make_buffers(struct converter *converter) {
 	}
 }
 
-/* gidd may have taken the memory, or have had it moved. */
+/* gidd may have taken the memory back, or moved it. */
 static int converter_renew(struct converter *converter) {
 	if (gid_slab_renew(converter->slab) < 0) {
 		return -EBUSY;
@@ -75,8 +75,10 @@ static int converter_renew(struct converter *converter) {
 	return 0;
 }
 
-/* Memory of that size and opacity. What there was before is on the screen no longer than until the
- * next commit. */
+/*
+ * Provides memory of this size, with or without alpha. The old buffers stay on the screen until the
+ * next commit.
+ */
 static int converter_make_room(struct converter *converter, const struct gid_layout *picture) {
 	uint32_t fourcc = to_rgb_has_alpha(picture->fourcc) ? DRM_FORMAT_ARGB8888
 							    : DRM_FORMAT_XRGB8888;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Pictures that the compositor cannot show, converted to red, green and blue in memory of ours, for
- * gid-view --convert: one pass of the processor over each, which is counted.
+ * Converts pictures that the compositor cannot show to RGB in our own memory, for gid-view
+ * --convert. Each takes one pass of the processor, which is counted.
  */
 #ifndef GID_VIEW_CONVERTER_H
 #define GID_VIEW_CONVERTER_H
@@ -11,7 +11,7 @@
 
 #include "common/wayland.h"
 
-#define CONVERTER_SLOTS 4u // one that is shown, two on their way, one that is written
+#define CONVERTER_SLOTS 4u // one is shown, two are committed, one is written
 
 struct converter;
 
@@ -26,9 +26,9 @@ struct converter {
 	struct gid_domain *domain;
 	struct gid_slab *slab; // NULL: nothing was converted yet
 	struct gid_layout layout;
-	uint32_t number; // of the slab, as the buffers have it
+	uint32_t number; // of the slab that the buffers were created with
 	struct converted buffers[CONVERTER_SLOTS];
-	uint64_t frames, bytes;	   // that were converted; bytes that were written
+	uint64_t frames, bytes;	   // converted frames; bytes written
 	void (*freed)(void *data); // the compositor shows one less: a call that got -EAGAIN may
 				   // pass
 	void *data;
@@ -40,14 +40,17 @@ void converter_init(struct converter *converter, const struct wayland *wayland,
 /* The compositor may keep the last picture on the screen. */
 void converter_finish(struct converter *converter);
 
-/* Whether pictures of the slab can be converted: a processor can read them, and knows how. */
+/*
+ * Whether pictures of the slab can be converted: the processor can read them, and the format is
+ * supported.
+ */
 bool converter_can(const struct gid_slab *slab);
 
 /*
- * Converts the picture of a slot of a slab that can be converted. `buffer` is then to be attached
- * and committed at once; it is the converter's. Returns 0; -EAGAIN: the compositor holds all that
- * there is; -EBUSY: a device still draws the picture, or gidd gives no memory now; -ESTALE: it was
- * taken back meanwhile; or what gid_slab_create() returns.
+ * Converts the picture of a slot, whose slab can be converted. The caller attaches and commits
+ * `buffer` at once; the converter owns it. Returns 0; -EAGAIN: the compositor holds all buffers;
+ * -EBUSY: a device still draws the picture, or gidd has no memory now; -ESTALE: the slot was
+ * reclaimed meanwhile; or an error of gid_slab_create().
  */
 int converter_convert(struct converter *converter, const struct gid_slab *slab, gid_id gid,
 		struct wl_buffer **buffer);

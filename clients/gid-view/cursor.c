@@ -13,10 +13,13 @@
 
 #include "viewporter-client-protocol.h"
 
-/* Of one frame there is no need for more: only the newest is shown. */
+/* More frames are not needed: only the newest is shown. */
 #define CREDIT 2
 
-/* Entries that are taken before all else has its turn: some producers send faster than we take. */
+/*
+ * Entries taken in one call, before other event sources run: some producers send faster than this
+ * takes.
+ */
 #define ENTRIES_MAX 8
 #define TURN_US 4000
 #define ACCURACY_US 1000
@@ -35,7 +38,7 @@ static void buffer_release(void *data, struct wl_buffer *buffer) {
 
 static const struct wl_buffer_listener buffer_listener = {.release = buffer_release};
 
-/* Memory for the pixels, which the compositor has, too. Returns MAP_FAILED for want of any. */
+/* Maps memory for the pixels that the compositor can read. Returns MAP_FAILED without memory. */
 static void *make_buffer(
 		struct wl_shm *shm, int32_t width, int32_t height, struct wl_buffer **buffer) {
 	int32_t size = width * height * 4;
@@ -57,7 +60,7 @@ static void *make_buffer(
 	return pixels;
 }
 
-/* What the producer says of its size and its place is looked at once, and may be anything. */
+/* The producer's size and position are read once, and may be anything. */
 static bool find_box(const struct gid_slab_info *info, const struct gid_frame *frame,
 		struct gid_box *box) {
 	const struct gid_layout *layout = &info->layout;
@@ -96,7 +99,7 @@ static void cursor_draw(
 	cursor->seen = true;
 }
 
-/* There is none, if the slab is NULL. */
+/* Without a slab the cursor is invisible. */
 static void cursor_show(struct cursor *cursor, struct gid_slab *slab, const struct gid_frame *frame,
 		const struct cursor_note *note) {
 	cursor->seen = false;
@@ -116,7 +119,7 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 	cursor_tell(cursor);
 }
 
-/* Of the one that is waited for a newer one takes the place, or its stream is gone. */
+/* A newer frame replaces the one whose import is under way, or its stream is gone. */
 static void cursor_ask_no_more(struct cursor *cursor) {
 	if (cursor->is_asked) {
 		gid_slab_import_cancel(cursor->domain, cursor);
@@ -126,9 +129,8 @@ static void cursor_ask_no_more(struct cursor *cursor) {
 }
 
 /*
- * The memory of cursors is small, and known after the first of each size. Until then the one before
- * stays: nothing waits for its domain, which answers when it likes. Returns whether it has the
- * frame.
+ * Cursor slabs are small, and known after the first cursor of each size. During the import the old
+ * cursor stays: nothing blocks on the other domain. Returns whether it keeps the frame.
  */
 static bool cursor_take(struct cursor *cursor, const struct gid_frame *frame,
 		const struct cursor_note *note) {
@@ -157,14 +159,14 @@ static void take_later(struct cursor *cursor) {
 	sd_event_source_set_enabled(cursor->turn, SD_EVENT_ONESHOT);
 }
 
-/* Who was asleep for long may have lost what a sign of life repeats. */
+/* After entries were lost, a heartbeat may repeat a frame that was never received. */
 static bool is_new(struct cursor *cursor, const struct gid_frame *frame) {
 	bool lost = frame->sequence != cursor->sequence + 1;
 	cursor->sequence = frame->sequence;
 	return lost || !(frame->flags & GID_FRAME_HEARTBEAT);
 }
 
-/* The last one counts, unless there are but signs of life. */
+/* Only the last entry counts, unless all are heartbeats. */
 void cursor_receive(struct cursor *cursor) {
 	struct gid_frame frame, last;
 	struct cursor_note note = {0};
@@ -223,7 +225,7 @@ static void cursor_end(struct cursor *cursor) {
 	cursor->consumer = NULL;
 }
 
-/* Whose configuration does not share it has the cursor in the picture, as before. */
+/* Without permission to read the stream, the cursor is in the picture, as before. */
 static void consumer_answered(void *data, int error) {
 	struct cursor *cursor = data;
 	if (error == -ENOENT || error == -EPERM) {
@@ -232,7 +234,7 @@ static void consumer_answered(void *data, int error) {
 	}
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 int cursor_init(struct cursor *cursor, sd_event *event, const struct wayland *wayland,
 		const struct surface_scale *scale, struct gid_domain *domain, const char *owner,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The cursor of who makes the picture, by the stream cursor/STREAM, where there is one: what the
- * pointer over our window looks like, and whether it is to be locked there.
+ * The cursor of the picture's producer, from the stream cursor/STREAM, if there is one: what the
+ * pointer over our window looks like, and whether to lock it there.
  */
 #ifndef GID_VIEW_CURSOR_H
 #define GID_VIEW_CURSOR_H
@@ -15,38 +15,41 @@
 
 struct cursor {
 	const struct wayland *wayland;
-	const struct surface_scale *scale; // of the window, of whose pixels it has as many
+	const struct surface_scale *scale; // of the window: the cursor uses the same
 	struct gid_domain *domain;
-	struct gid_consumer *consumer; // NULL: we may not read it, or it cannot be
+	struct gid_consumer *consumer; // NULL: not permitted, or there is none
 	sd_event_source *source;       // of its descriptor
-	sd_event_source *turn;	       // when more is taken than was in one go
-	struct wl_surface *surface;    // with the picture, to be given to the pointer
-	struct wp_viewport *viewport;  // of it
-	bool live;		       // its stream is there, and has said something
-	bool seen;		       // there is a picture; else there is no cursor to be seen
-	bool locked;		       // the pointer is to be locked to the window
-	int32_t x, y;		       // where it points, in the surface
-	uint64_t sequence;	       // of the entry that came last
-	struct gid_frame asked;	       // one whose slab gidd is asked for
-	struct cursor_note asked_note; // of that
+	sd_event_source *turn;	       // for entries that one call did not take
+	struct wl_surface *surface;    // has the picture; set as the pointer's cursor
+	struct wp_viewport *viewport;  // of `surface`
+	bool live;		       // its stream is live and has sent an entry
+	bool seen;		       // there is a picture; else the cursor is invisible
+	bool locked;		       // lock the pointer to the window
+	int32_t x, y;		       // the hotspot, in surface coordinates
+	uint64_t sequence;	       // of the last entry
+	struct gid_frame asked;	       // the frame whose slab is being imported
+	struct cursor_note asked_note; // of `asked`
 	bool is_asked;
-	void (*changed)(void *data); // any of these
+	void (*changed)(void *data); // one of the members above has changed
 	void *data;
 };
 
 /*
- * Begins to wait for the cursor of the stream `shown` of the domain `owner`, which may be NULL, as
- * in gid_consumer_create(). `changed` and `data` are set after it. Returns 0, or -1 after saying on
- * stderr what is wrong.
+ * Waits for the cursor of the stream `shown` of the domain `owner`, which may be NULL, as in
+ * gid_consumer_create(). Set `changed` and `data` afterwards. Returns 0, or -1 after an error
+ * message.
  */
 int cursor_init(struct cursor *cursor, sd_event *event, const struct wayland *wayland,
 		const struct surface_scale *scale, struct gid_domain *domain, const char *owner,
 		const char *shown);
 
-/* To be called after gid_domain_dispatch(): a stream that has come to life has no doorbell yet. */
+/*
+ * To be called after gid_domain_dispatch(): the doorbell of a stream that became live is not armed
+ * yet.
+ */
 void cursor_receive(struct cursor *cursor);
 
-/* Before the connection and the domain end; also of zeroes. */
+/* To be called before the connection and the domain end. Accepts zeroes. */
 void cursor_finish(struct cursor *cursor);
 
 #endif

@@ -17,8 +17,8 @@ void naming_init(struct naming *naming, struct window *window, const char *domai
 }
 
 /*
- * By its app-id a compositor knows a program, and gives it a role, perhaps: no other domain's may
- * pass for one of ours.
+ * A compositor identifies a program by its app-id, and may give it a role: the app-id of another
+ * domain must not pass for one of ours.
  */
 static void follow_app_id(struct naming *naming) {
 	snprintf(naming->full_app_id, sizeof(naming->full_app_id), "%s.%s", naming->domain,

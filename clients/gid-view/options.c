@@ -17,7 +17,7 @@
 
 const char *argp_program_version = "gid-view " GIDWAY_VERSION;
 
-/* "+40", and so on. */
+/* Parses "+40" and the like. */
 static const char *parse_offset(const char *text, uint32_t *offset) {
 	return text != NULL && *text == '+' ? size_text_number(text + 1, 0, GID_SIZE_MAX, offset)
 					    : NULL;
@@ -189,14 +189,14 @@ static const struct option_row rows[] = {
 				MEMBER(stats_path)},
 };
 
-/* What is longer than a message may be ends the connection, as if the compositor had gone. */
+/* A Wayland message that is too long ends the connection, as if the compositor had gone. */
 static void check_text(const char *option, const char *value, struct argp_state *state) {
 	if (value != NULL && strlen(value) > TEXT_MAX) {
 		argp_error(state, "%s has at most %d bytes", option, TEXT_MAX);
 	}
 }
 
-/* The stream's name is what an output has that nobody gave another one. */
+/* An output without a configured stream name is named after its stream. */
 static void complete_desktop(struct options *options, struct argp_state *state) {
 	if (options->desktop == NULL) {
 		return;

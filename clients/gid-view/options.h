@@ -8,25 +8,25 @@ struct options {
 	struct window_options window;
 	const char *owner; // domain that owns the stream; NULL: our own
 	const char *stream;
-	const char *desktop;	// the owner, where its picture is to follow the window; else NULL
-	const char *reader;	// domain in whose name it is read; NULL: $GID_DOMAIN
+	const char *desktop;	// owner of a desktop that is resized to the window; else NULL
+	const char *reader;	// domain that reads it; NULL: $GID_DOMAIN
 	const char *stats_path; // NULL: none
-	const char *role;	// of the picture, that the compositor forwards; NULL: none
+	const char *role;	// safety role of the picture; NULL: none
 	uint32_t credit;
 	uint32_t grab_key;  // KEY_* of Linux; 0: none
-	uint32_t lease_ms;  // of what is held
-	uint64_t frames;    // to show before the end; 0: no end
-	bool convert;	    // what the compositor cannot show
-	bool once;	    // ends with the stream
-	bool fifo;	    // no frame takes the place of one that was not shown
-	bool input;	    // keys, pointer and fingers go back to who made the picture
-	bool clipboard;	    // of the user, in common with who made the picture
-	bool timed;	    // frames are shown when they are meant to be
-	bool title_follows; // what the program calls its window, where the stream is one
+	uint32_t lease_ms;  // of keys that are held
+	uint64_t frames;    // exit after so many were shown; 0: never
+	bool convert;	    // convert what the compositor cannot show
+	bool once;	    // exit when the stream ends
+	bool fifo;	    // show each frame: a newer one does not supersede it
+	bool input;	    // send keys, pointer and touch to the producer
+	bool clipboard;	    // share the clipboard with the producer
+	bool timed;	    // show frames at their present_time
+	bool title_follows; // the title of the shown window, if it is one
 	bool app_id_follows;
 };
 
-/* Reads the command line; ends the process on --help and on mistakes. */
+/* Parses the command line; exits on --help and on mistakes. */
 void options_parse(struct options *options, int argc, char **argv);
 
 #endif

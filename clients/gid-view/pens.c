@@ -7,7 +7,7 @@
 
 #include "tablet-v2-client-protocol.h"
 
-/* What the compositor says of a pen since its frame before, and all the time. */
+/* State of a tablet tool. Events collect in it until the tool's frame event. */
 struct pen {
 	struct wl_list link; // pens.pens
 	struct pens *pens;
@@ -15,12 +15,12 @@ struct pen {
 	uint16_t code; // BTN_TOOL_*
 	bool has_pressure;
 	bool over;	   // our window
-	bool placed;	   // there: it is known where
-	uint32_t came;	   // the serial
-	bool moved;	   // in the frame in work
+	bool placed;	   // its position there is known
+	uint32_t came;	   // serial of proximity_in
+	bool moved;	   // in the current frame
 	uint32_t down;	   // bit i: the button INPUT_PEN_BUTTON_FIRST + i
-	uint32_t was_down; // in the frame before
-	wl_fixed_t x, y;   // in the window
+	uint32_t was_down; // in the previous frame
+	wl_fixed_t x, y;   // in surface coordinates
 	int32_t pressure, tilt_x, tilt_y;
 };
 
@@ -30,8 +30,10 @@ struct tablet {
 	struct zwp_tablet_v2 *base;
 };
 
-/* Of what a tablet has besides, nothing is used: rings, strips and buttons on it. But the
- * compositor makes objects for it, and counts on them. */
+/*
+ * Rings, strips and buttons of a tablet are not used. But the compositor creates their objects, and
+ * they have to be destroyed.
+ */
 enum piece_kind { PIECE_PAD, PIECE_GROUP, PIECE_RING, PIECE_STRIP };
 
 struct piece {
@@ -41,7 +43,7 @@ struct piece {
 	void *base;
 };
 
-/* --- what is sent ----------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static void pens_send(const struct pens *pens, struct input_record event) {
 	pens->user->event(pens->data, &event);
@@ -57,7 +59,7 @@ static void pen_send_near(const struct pen *pen, bool near) {
 					.type = INPUT_PEN_NEAR, .code = pen->code, .value = near});
 }
 
-/* Without it, it is pressed or not. */
+/* A tool without pressure is pressed fully or not at all. */
 static int32_t pen_pressure(const struct pen *pen) {
 	bool tip = pen->down >> (INPUT_PEN_TIP - INPUT_PEN_BUTTON_FIRST) & 1;
 	return pen->has_pressure ? pen->pressure : tip ? INPUT_FULL - 1 : 0;
@@ -90,8 +92,10 @@ static bool pen_is_on_picture(const struct pen *pen) {
 			pen->pens->user->at(pen->pens->data, pen->x, pen->y, &event);
 }
 
-/* Where it was pressed on the picture it stays until it presses nothing; where beside it, it does
- * not come until then. */
+/*
+ * A pen that was pressed on the picture stays there until it presses nothing. One that was pressed
+ * beside it does not come near until then.
+ */
 static void pen_aim(struct pen *pen) {
 	struct pens *pens = pen->pens;
 	bool free = pen->was_down == 0 || pen->down == 0;
@@ -130,9 +134,9 @@ static void tool_frame(void *data, struct zwp_tablet_tool_v2 *base, uint32_t tim
 	pens->user->group(pens->data);
 }
 
-/* --- a pen ------------------------------------------------------------------------------------ */
+/* --- tools ------------------------------------------------------------------------------------ */
 
-/* What is no kind of pen, such as a mouse for a tablet, is used as one. */
+/* Other tools, such as a tablet mouse, are used as pens. */
 static void tool_type(void *data, struct zwp_tablet_tool_v2 *base, uint32_t type) {
 	struct pen *pen = data;
 	pen->code = type >= BTN_TOOL_PEN && type <= BTN_TOOL_AIRBRUSH ? (uint16_t)type
@@ -184,7 +188,7 @@ static void tool_proximity_out(void *data, struct zwp_tablet_tool_v2 *base) {
 static void pen_press(struct pen *pen, uint16_t code, bool pressed) {
 	uint32_t bit = 1u << (code - INPUT_PEN_BUTTON_FIRST);
 	pen->down = pressed ? pen->down | bit : pen->down & ~bit;
-	pen->moved |= code == INPUT_PEN_TIP; // which has another pressure
+	pen->moved |= code == INPUT_PEN_TIP; // its pressure changes
 }
 
 static void tool_down(void *data, struct zwp_tablet_tool_v2 *base, uint32_t serial) {
@@ -241,7 +245,7 @@ static void tool_button(void *data, struct zwp_tablet_tool_v2 *base, uint32_t se
 	struct pen *pen = data;
 	bool pressed = state == ZWP_TABLET_TOOL_V2_BUTTON_STATE_PRESSED;
 	pen->pens->user->pressed(pen->pens->data, serial);
-	switch (button) { // those of a mouse are used as those of a pen
+	switch (button) { // buttons of a mouse are used as those of a pen
 	case BTN_LEFT:
 		pen_press(pen, INPUT_PEN_TIP, pressed);
 		break;
@@ -316,12 +320,12 @@ static const struct zwp_tablet_v2_listener tablet_listener = {
 		.removed = tablet_removed,
 };
 
-/* --- pads, of which nothing is used ----------------------------------------------------------- */
+/* --- pads, which are not used ----------------------------------------------------------------- */
 
 static struct piece *pens_keep(struct pens *pens, enum piece_kind kind, void *base) {
 	struct piece *piece = calloc(1, sizeof(*piece));
 	if (piece == NULL) {
-		abort(); // as libwayland does for want of memory
+		abort(); // as libwayland does without memory
 	}
 	piece->pens = pens;
 	piece->kind = kind;
@@ -412,7 +416,7 @@ static void pad_leave(void *data, struct zwp_tablet_pad_v2 *base, uint32_t seria
 		struct wl_surface *surface) {
 }
 
-/* Its pieces stay until the seat goes: so often nobody plugs one in. */
+/* Its objects stay until the seat goes: pads are seldom plugged in. */
 static void pad_removed(void *data, struct zwp_tablet_pad_v2 *base) {
 }
 

@@ -7,13 +7,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SEAT_VERSION_MIN 5u /* groups of pointer events */
-#define SEAT_VERSION_MAX 8u /* wheels of high resolution */
+#define SEAT_VERSION_MIN 5u /* has wl_pointer.frame */
+#define SEAT_VERSION_MAX 8u /* has high-resolution wheels */
 #define STEP 120	    /* of a wheel */
 #define STEPS_MAX 1000
-#define FIXED 256 /* parts of a pixel */
+#define FIXED 256 /* units of wl_fixed_t in a pixel */
 
-/* --- what all events have --------------------------------------------------------------------- */
+/* --- common to all events --------------------------------------------------------------------- */
 
 static void seat_note_time(struct seat *seat, uint32_t ms) {
 	uint64_t time = input_time_of_ms(ms, gid_clock_now());
@@ -30,7 +30,7 @@ static void seat_end_group(struct seat *seat) {
 	seat->events->group(seat->data);
 }
 
-/* How far a place of the window is from where the picture begins; of a pixel. */
+/* Distance of a position in the window from the picture's edge, in units of wl_fixed_t. */
 static int64_t to_picture(wl_fixed_t at, int32_t begin) {
 	return at - (int64_t)begin * FIXED;
 }
@@ -48,7 +48,7 @@ static int32_t part_of(int64_t at, int32_t size) {
 	return part < 0 ? 0 : part >= INPUT_FULL ? INPUT_FULL - 1 : (int32_t)part;
 }
 
-/* An event at this place of the window. */
+/* An event at this position of the window. */
 static struct input_record event_at(
 		const struct seat *seat, enum input_type type, wl_fixed_t x, wl_fixed_t y) {
 	struct box box = window_picture_box(seat->window);
@@ -60,8 +60,8 @@ static struct input_record event_at(
 /* --- pointer ---------------------------------------------------------------------------------- */
 
 /*
- * Where the cursor has no stream, a desktop's picture shows the one that counts: another one over
- * it would only be in the way. That of a program's window shows none.
+ * A desktop whose cursor is not a stream shows its cursor in the picture: another one would cover
+ * it. The picture of a window has no cursor.
  */
 static void seat_show_cursor(struct seat *seat) {
 	const struct cursor *cursor = seat->cursor;
@@ -86,8 +86,8 @@ void seat_cursor_changed(struct seat *seat) {
 }
 
 /*
- * Is the pointer on the picture? Where a button was pressed it stays until no button is held, as on
- * a surface of its own. Returns whether it came there now, which is sent.
+ * Updates whether the pointer is on the picture. While a button is held it stays there, as with an
+ * implicit grab. Returns whether it entered now; then its motion was sent.
  */
 static bool seat_aim(struct seat *seat) {
 	bool was_inside = seat->inside;
@@ -102,7 +102,7 @@ static bool seat_aim(struct seat *seat) {
 	return true;
 }
 
-/* Where the pointer is, if that is on the picture. */
+/* Sends the pointer's position, if it is on the picture. */
 static void seat_send_place(struct seat *seat) {
 	if (!seat_aim(seat) && seat->inside) {
 		seat_send(seat, event_at(seat, INPUT_MOTION, seat->x, seat->y));
@@ -140,7 +140,7 @@ static void pointer_motion(
 	seat_send_place(seat);
 }
 
-/* What is done with it is for the picture. */
+/* Whether its events are for the picture. */
 static bool seat_has_pointer(const struct seat *seat) {
 	return seat->inside || seat->grab.locked;
 }
@@ -163,7 +163,7 @@ static void handle_moved(
 					.raw_y = bounded(raw_y)});
 }
 
-/* The pointer of what the picture shows may have gone elsewhere meanwhile than this one is. */
+/* Meanwhile the producer's pointer may have moved to another position. */
 static void handle_freed(void *data) {
 	struct seat *seat = data;
 	seat->time = gid_clock_now();
@@ -283,7 +283,7 @@ static void keyboard_keymap(
 	}
 }
 
-/* What is held as the window gets the keyboard was meant for another one. */
+/* Keys that are held when the window gets the focus were meant for another window. */
 static void keyboard_enter(void *data, struct wl_keyboard *keyboard, uint32_t serial,
 		struct wl_surface *surface, struct wl_array *keys) {
 	struct seat *seat = data;
@@ -292,7 +292,7 @@ static void keyboard_enter(void *data, struct wl_keyboard *keyboard, uint32_t se
 	seat->events->focus(seat->data, seat->focused);
 }
 
-/* All that is held, and which pen is near. */
+/* Releases all that is held, and the pen's proximity. */
 static void seat_lose(struct seat *seat) {
 	pens_forget(&seat->pens);
 	seat->events->lost(seat->data);
@@ -303,7 +303,7 @@ void seat_lose_focus(struct seat *seat) {
 	seat_lose(seat);
 }
 
-/* It may come back at once. */
+/* The focus may come back at once. */
 static void keyboard_leave(void *data, struct wl_keyboard *keyboard, uint32_t serial,
 		struct wl_surface *surface) {
 	struct seat *seat = data;
@@ -361,9 +361,9 @@ static const struct wl_keyboard_listener keyboard_listener = {
 		.repeat_info = keyboard_repeat_info,
 };
 
-/* --- fingers ---------------------------------------------------------------------------------- */
+/* --- touch ------------------------------------------------------------------------------------ */
 
-/* INPUT_TOUCHES: it is none of ours. */
+/* INPUT_TOUCHES: not a finger of ours. */
 static uint32_t seat_find_finger(const struct seat *seat, int32_t id) {
 	uint32_t i = 0;
 	while (i < INPUT_TOUCHES && !(seat->fingers_down >> i & 1 && seat->fingers[i] == id)) {
@@ -475,7 +475,7 @@ static void handle_pen_pressed(void *data, uint32_t serial) {
 	seat->serial = serial;
 }
 
-/* The picture of a desktop shows its own cursor, where that has no stream. */
+/* A desktop whose cursor is not a stream shows its cursor in the picture. */
 static bool handle_pen_hides_cursor(void *data) {
 	const struct seat *seat = data;
 	return !seat->cursor->live && !seat->window->of_program;
@@ -557,7 +557,7 @@ static void seat_use_touch(struct seat *seat, bool is_there) {
 	}
 }
 
-/* A device that goes takes what it held with it. */
+/* All that is held on a removed device is released. */
 static void seat_capabilities(void *data, struct wl_seat *base, uint32_t capabilities) {
 	struct seat *seat = data;
 	seat_use_pointer(seat, capabilities & WL_SEAT_CAPABILITY_POINTER);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a positive number. Returns what follows it, or NULL where there is none. */
+/* Parses a positive number. Returns the text after it, or NULL if there is none. */
 static const char *read_number(const char *text, uint64_t *number) {
 	char *end;
 	long value = *text >= '1' && *text <= '9' ? strtol(text, &end, 10) : 0;

@@ -9,7 +9,7 @@
 
 #define CLEAN(type, release) __attribute__((cleanup(release))) type
 
-/* An array of [upper bound in µs, count] for each bucket that has any. */
+/* An array of [upper bound in µs, count] for each bucket that is not empty. */
 static int build_histogram(sd_json_variant **array, const struct histogram *histogram) {
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		if (histogram->counts[i] == 0) {

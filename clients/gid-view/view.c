@@ -16,39 +16,45 @@
 #define RETRY_NS 2000000
 #define ALARM_ACCURACY_US 1 // 0 would be a quarter of a second
 
-/* Entries that are taken before all else has its turn: some producers send faster than we take. */
+/*
+ * Entries taken in one call, before other event sources run: some producers send faster than this
+ * takes.
+ */
 #define ENTRIES_MAX GID_CREDIT_MAX
 #define TURN_NS 4000000
 
-/* How soon before its time a frame is committed where the compositor keeps it until then. */
+/* How long before its time a frame is committed if the compositor queues it until then. */
 #define EARLY_NS 100000000
 
-/* How long a picture is left as it is whose producer is gone: it may be about to come back. */
+/* How long the picture stays unchanged after its producer has gone: it may come back. */
 #define GONE_US 1000000
 
-/* A time that is farther away does not count: the frame's lease could be over by then. */
+/* A later time is ignored: the frame's lease could expire before it. */
 #define FAR_NS 500000000
 
-/* How long after a frame came the leases are renewed first: well before the shortest are over. */
+/*
+ * How long after a frame arrives the leases are first renewed: well before the shortest lease
+ * expires.
+ */
 #define RENEWAL_US 100000
-#define RENEWAL_MIN_US 10000 // whatever the producer says
+#define RENEWAL_MIN_US 10000 // for any lease
 
-/* For how long a window that was closed waits for its program to close its own. */
+/* How long a closed window waits for the shown window to close. */
 #define CLOSE_AGAIN_NS 5000000000ull
 
-/* The domain whose stream it is. */
+/* The name of the stream's domain. */
 static const char *owner_name(const struct view *view) {
 	const char *owner = view->options->owner;
 	return owner != NULL ? owner : gid_domain_name(view->domain);
 }
 
-/* Gives the frame that has waited longest back unseen. */
+/* Releases the frame that has waited longest, without showing it. */
 static void view_drop_first(struct view *view) {
 	gid_consumer_release(view->consumer, waiting_get(&view->waiting, 0));
 	waiting_remove(&view->waiting, false);
 }
 
-/* Gives all of them back. */
+/* Releases all of them. */
 static void view_drop_waiting(struct view *view) {
 	while (view->waiting.count > 0) {
 		view_drop_first(view);
@@ -68,7 +74,7 @@ static void write_point(const struct view *view, enum gid_timeline_event event,
 			});
 }
 
-/* --- when a frame was shown ------------------------------------------------------------------- */
+/* --- presentation feedback -------------------------------------------------------------------- */
 
 struct feedback {
 	struct wl_list link; // view.feedbacks
@@ -132,7 +138,9 @@ static const struct wp_presentation_feedback_listener feedback_listener = {
 		.discarded = feedback_discarded,
 };
 
-/* Asking costs the compositor a quarter of all that a frame costs it, drawing aside. */
+/*
+ * A feedback request costs the compositor a quarter of its whole work for a frame, except drawing.
+ */
 static bool wants_to_know_when_shown(const struct view *view) {
 	const struct options *options = view->options;
 	return view->wayland.presentation != NULL &&
@@ -156,7 +164,7 @@ static void ask_when_shown(struct view *view, const struct gid_frame *frame) {
 	wl_list_insert(&view->feedbacks, &feedback->link);
 }
 
-/* Forgets commits whose fate is not known yet. */
+/* Drops feedback requests without an answer so far. */
 static void view_drop_feedbacks(struct view *view) {
 	struct feedback *feedback, *next;
 	wl_list_for_each_safe(feedback, next, &view->feedbacks, link) {
@@ -179,8 +187,7 @@ static void frame_done(void *data, struct wl_callback *callback, uint32_t time) 
 static const struct wl_callback_listener frame_listener = {.done = frame_done};
 
 static bool format_is_opaque(uint32_t fourcc) {
-	// The formats of DRM that have alpha say so by an A among their letters: AR24, RA24, AB4H,
-	// …
+	// DRM formats with alpha have an A among their letters: AR24, RA24, AB4H, …
 	for (int shift = 0; shift < 16; shift += 8) {
 		if ((fourcc >> shift & 0xff) == 'A') {
 			return false;
@@ -208,7 +215,9 @@ static void damage_picture(struct view *view, struct damage damage) {
 	}
 }
 
-/* Each of these costs the compositor as much as all that a plain frame says. */
+/*
+ * Each of these requests costs the compositor as much as all others of a frame: sends only changes.
+ */
 static void send_metadata(struct view *view, const struct buffer *buffer, uint32_t transform,
 		struct gid_box source) {
 	const struct metadata new = {
@@ -232,14 +241,14 @@ static void send_metadata(struct view *view, const struct buffer *buffer, uint32
 	*old = new;
 }
 
-/* The time that the frame is meant for, where that counts and is to come; else 0. */
+/* Returns the frame's present_time if it counts and is in the future; else 0. */
 static uint64_t time_to_show(const struct view *view, const struct gid_frame *frame) {
 	uint64_t now = view->options->timed ? gid_clock_now() : GID_TIME_NONE;
 	uint64_t time = frame->present_time;
 	return time > now && time - now <= FAR_NS ? time : 0;
 }
 
-/* --- a picture whose producer is gone --------------------------------------------------------- */
+/* --- a producer that is gone ------------------------------------------------------------------ */
 
 static int handle_gone(sd_event_source *source, uint64_t time, void *data) {
 	struct view *view = data;
@@ -247,7 +256,7 @@ static int handle_gone(sd_event_source *source, uint64_t time, void *data) {
 	return 0;
 }
 
-/* A picture that stands still by no intent must not look as if it were of now. */
+/* A picture that stopped without intent must not look current. */
 static void watch_gone(struct view *view) {
 	if (view->gone == NULL && view->sent.valid) {
 		sd_event_add_time_relative(view->event, &view->gone, CLOCK_MONOTONIC, GONE_US, 0,
@@ -297,7 +306,7 @@ static int handle_alarm(sd_event_source *source, uint64_t time, void *data) {
 	return 0;
 }
 
-/* Looks again at what waits and what came, at this time of CLOCK_MONOTONIC. */
+/* Handles waiting and received frames again at this time of CLOCK_MONOTONIC. */
 static void set_alarm(struct view *view, uint64_t time) {
 	if (view->alarm == NULL) {
 		sd_event_add_time(view->event, &view->alarm, CLOCK_MONOTONIC, time / 1000,
@@ -308,8 +317,8 @@ static void set_alarm(struct view *view, uint64_t time) {
 }
 
 /*
- * Shows the picture as red, green and blue. Returns whether it no longer waits. One that cannot be
- * converted now is, once the compositor gives memory back or its device has drawn it.
+ * Shows the picture converted to RGB. Returns false if the frame still waits: until the compositor
+ * releases a buffer, or the device has drawn the picture.
  */
 static bool commit_converted(struct view *view, struct buffer *buffer,
 		const struct gid_frame *frame, struct gid_box shown) {
@@ -332,7 +341,7 @@ static bool commit_converted(struct view *view, struct buffer *buffer,
 	return true;
 }
 
-/* Frames that are late because others were not shown in time. */
+/* Drops frames that are late because earlier ones were not shown in time. */
 static void view_supersede(struct view *view) {
 	const struct gid_frame *next;
 	while (!view->options->fifo && (next = waiting_get(&view->waiting, 1)) != NULL &&
@@ -342,7 +351,7 @@ static void view_supersede(struct view *view) {
 	}
 }
 
-/* Whether it is too soon to commit the frame: then it is looked at again when it is not. */
+/* Whether it is too early to commit the frame; then sets the alarm. */
 static bool waits_for_time(struct view *view, const struct gid_frame *frame) {
 	uint64_t time = time_to_show(view, frame);
 	uint64_t early = view->timing.timer != NULL ? EARLY_NS : 0;
@@ -353,7 +362,7 @@ static bool waits_for_time(struct view *view, const struct gid_frame *frame) {
 	return true;
 }
 
-/* Commits the first frame that waits, or gives it up. Returns whether there may be more to do. */
+/* Commits or drops the first waiting frame. Returns whether there may be more to do. */
 static bool view_show_first(struct view *view) {
 	if (waiting_get(&view->waiting, 0) == NULL) {
 		return false;
@@ -372,7 +381,7 @@ static bool view_show_first(struct view *view) {
 	if (buffer->slab == NULL || (view->options->timed && waits_for_time(view, &frame))) {
 		return false;
 	}
-	/* A compositor ends clients that ask for more than there is. */
+	/* A source outside the buffer is a protocol error. */
 	const struct gid_layout *layout = &buffer->layout;
 	struct gid_box seen;
 	if (!gid_box_get_seen(frame.crop, layout->width, layout->height, &seen)) {
@@ -394,7 +403,7 @@ static bool view_show_first(struct view *view) {
 	return false;
 }
 
-/* Shows what it is time for, if the compositor wants something. */
+/* Shows the frames that are due, if the compositor is ready for one. */
 static void view_show(struct view *view) {
 	view_supersede(view);
 	while (view->frame_callback == NULL && view_show_first(view)) {
@@ -414,8 +423,7 @@ static void take_off(struct view *view) {
 	wl_surface_commit(view->window.picture);
 }
 
-/* Takes the picture off the window. A producer may want that without end: the compositor hears of
- * it once. */
+/* Unmaps the picture. A producer may hide it again and again: the compositor gets one commit. */
 static void view_hide(struct view *view) {
 	if (view->sent.valid) {
 		take_off(view);
@@ -427,12 +435,12 @@ static void view_hide(struct view *view) {
 	}
 }
 
-/* --- from the stream -------------------------------------------------------------------------- */
+/* --- the stream ------------------------------------------------------------------------------- */
 
 static void take_frame(struct view *view, const struct gid_frame *frame) {
 	view->stats.received++;
 	if (view->waiting.count == GID_CREDIT_MAX) {
-		view_drop_first(view); // more than the producer may send
+		view_drop_first(view); // the producer exceeded its credit
 		view->stats.superseded++;
 	}
 	waiting_add(&view->waiting, frame);
@@ -440,8 +448,8 @@ static void take_frame(struct view *view, const struct gid_frame *frame) {
 }
 
 /*
- * So is ours then: for good where the user wanted that, else until the program, or the next one of
- * its name, has a window again.
+ * The shown window was closed, so ours closes, too: for good if the user asked for it, else until
+ * there is a window of that name again.
  */
 static void program_closed(struct view *view) {
 	bool was_shown = view->window.of_program && view->window.mapped;
@@ -454,7 +462,7 @@ static void program_closed(struct view *view) {
 	}
 }
 
-/* Entries without a picture tell what to do about those before. */
+/* Handles an entry without a picture, which concerns the frames before it. */
 static void obey(struct view *view, const struct gid_frame *frame) {
 	if (frame->flags & GID_FRAME_FLUSH) {
 		view_drop_waiting(view);
@@ -484,7 +492,7 @@ static void handle_frame(struct view *view, const struct gid_frame *frame) {
 	}
 }
 
-/* Three times a lease, as long as there is more than the picture that the stream shows. */
+/* Runs three times in each lease, while more than the shown picture is held. */
 static int handle_renewal(sd_event_source *source, uint64_t time, void *data) {
 	struct view *view = data;
 	struct gid_consumer_stats stats;
@@ -499,7 +507,7 @@ static int handle_renewal(sd_event_source *source, uint64_t time, void *data) {
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-/* The compositor may hold frames for as long as it does not draw: they stay as they are. */
+/* The compositor may hold frames for as long as it does not repaint: their leases are renewed. */
 static void view_begin_renewal(struct view *view) {
 	uint64_t now;
 	if (!view->renews && view->renewal != NULL &&
@@ -526,7 +534,7 @@ static void receive_frames(struct view *view) {
 		return;
 	}
 	view_show(view);
-	if (result > 0) { // the descriptor tells only those who found nothing more
+	if (result > 0) { // the descriptor is only readable after the ring was empty
 		set_alarm(view, gid_clock_now() + TURN_NS);
 	}
 }
@@ -544,7 +552,7 @@ static void report_state(struct view *view, enum gid_consumer_state state, int r
 	}
 }
 
-/* So that the producer can choose one of them. */
+/* The producer chooses one of them. */
 static void send_formats(struct view *view) {
 	struct gid_showable showable[GID_SHOWABLE_MAX];
 	const struct formats *formats = &view->buffers.formats;
@@ -554,7 +562,7 @@ static void send_formats(struct view *view) {
 	}
 }
 
-/* Frames of a subscription that is over are not given back: their producer is gone. */
+/* After a subscription has ended its frames are not released: their producer is gone. */
 static void consumer_state(void *data, enum gid_consumer_state state, int reason) {
 	struct view *view = data;
 	report_state(view, state, reason);
@@ -570,7 +578,7 @@ static void consumer_state(void *data, enum gid_consumer_state state, int reason
 	}
 }
 
-/* gidd was asked for the stream, for the first time or again: nobody waits for its answer. */
+/* gidd has answered a subscription, the first one or a later one. */
 static void consumer_answered(void *data, int error) {
 	struct view *view = data;
 	bool may_pass = error == -ENOTCONN || error == -ETIMEDOUT || error == -EAGAIN;
@@ -580,7 +588,7 @@ static void consumer_answered(void *data, int error) {
 	} else if (!view->subscribed && (view->options->once || !may_pass)) {
 		warnx("%s: %s", view->options->stream, gid_domain_error(view->domain));
 		view->reported_state =
-				GID_CONSUMER_ENDED; // which follows, and is reported herewith
+				GID_CONSUMER_ENDED; // that state follows, and is reported with this
 		sd_event_exit(view->event, EXIT_FAILURE);
 	} else if (!view->subscribed) {
 		report_state(view, GID_CONSUMER_WAITING, error);
@@ -596,7 +604,7 @@ static int handle_domain(sd_event_source *source, int fd, uint32_t events, void 
 		warnx("%s", gid_domain_error(view->domain));
 		return sd_event_exit(view->event, EXIT_FAILURE);
 	}
-	receive_frames(view); // a stream that has just come to life has no doorbell armed yet
+	receive_frames(view); // the doorbell of a stream that became live is not armed yet
 	view_input_dispatch(&view->input);
 	return 0;
 }
@@ -643,7 +651,7 @@ static int add_sources(struct view *view) {
 	return result < 0 ? -1 : 0;
 }
 
-/* --- set-up ----------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 static void window_ready(void *data) {
 	view_show(data);
@@ -659,7 +667,10 @@ static void window_resized(void *data) {
 	}
 }
 
-/* A program may ask its user back, or not answer: who closes the window again is done with it. */
+/*
+ * The client of the shown window may ask its user first, or not answer: a second close request
+ * exits.
+ */
 static void window_closed(void *data) {
 	struct view *view = data;
 	uint64_t now = gid_clock_now();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The way of a frame: received from the stream, kept until the compositor wants one and its time
- * has come, committed as a wl_buffer, given back when the compositor has released that.
+ * The path of a frame: received from the stream, kept until the compositor's frame callback and its
+ * own time, committed as a wl_buffer, and released to the producer when the compositor has released
+ * that.
  */
 #ifndef GID_VIEW_VIEW_H
 #define GID_VIEW_VIEW_H
@@ -22,7 +23,7 @@
 #include "view_input.h"
 #include "waiting.h"
 
-// What the compositor was sent of the picture; it holds until it is sent anew.
+// State of the picture's surface, as last sent to the compositor.
 struct metadata {
 	bool valid;
 	struct gid_box source;
@@ -40,30 +41,30 @@ struct view {
 	struct converter converter;
 	struct surface_colours colours;
 	struct surface_timing timing;
-	struct view_input input; // zeroes without --input
+	struct view_input input; // all zero without --input
 	struct naming naming;
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	enum gid_consumer_state reported_state; // 0: none yet
-	bool subscribed;			// gidd has taken the subscription, at least once
-	struct wl_callback *frame_callback; // not NULL: the compositor does not want a frame yet
-	struct wl_list feedbacks;	    // struct feedback.link: commits not presented yet
-	struct waiting waiting;		    // without --fifo and --timed: the newest frame at most
+	bool subscribed;			// gidd has accepted the subscription at least once
+	struct wl_callback *frame_callback;	// NULL: the compositor is ready for a frame
+	struct wl_list feedbacks; // struct feedback.link: commits without feedback so far
+	struct waiting waiting;	  // without --fifo and --timed: the newest frame at most
 	struct metadata sent;
-	sd_event_source *gone;	// is about to veil the picture, or has; NULL: its producer is there
-	sd_event_source *alarm; // looks again at what waits; NULL: there was nothing to wait for
-	sd_event_source *renewal; // of the leases of what is held
-	bool renews;		  // it is to come
-	bool ended;		  // --once, and the stream has ended
-	uint64_t close_time;	  // the program was asked to close its window; 0: it was not
+	sd_event_source *gone;	  // veils the picture of a producer that is gone; NULL: it is not
+	sd_event_source *alarm;	  // shows waiting frames later; NULL: not needed yet
+	sd_event_source *renewal; // renews the leases of held frames
+	bool renews;		  // `renewal` is armed
+	bool ended;		  // with --once: the stream has ended
+	uint64_t close_time;	  // when the shown window was asked to close; 0: never
 	struct stats stats;
 	struct gid_timeline *timeline; // of $GID_TIMELINE; NULL: none
 };
 
-/* Begins to show the stream. Returns 0, or -1 after saying why not on stderr. */
+/* Starts to show the stream. Returns 0, or -1 after an error message. */
 int view_init(struct view *view, sd_event *event, const struct options *options);
 
-/* Valid after a failed view_init(), too. */
+/* Also to be called after a failed view_init(). */
 void view_finish(struct view *view);
 
 #endif

@@ -4,11 +4,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MANAGER_VERSION 2u /* that a device can be released */
+#define MANAGER_VERSION 2u /* the first with wl_data_device.release */
 
-/* --- what others copied ----------------------------------------------------------------------- */
+/* --- texts that others copy ------------------------------------------------------------------- */
 
-/* An offer that has a text knows itself. */
+/* The user data of an offer with text is the offer itself. */
 static void offer_offer(void *data, struct wl_data_offer *offer, const char *type) {
 	if (strcmp(type, CLIPBOARD_TYPE) == 0) {
 		wl_data_offer_set_user_data(offer, offer);
@@ -29,7 +29,7 @@ static void device_data_offer(
 	wl_data_offer_add_listener(offer, &offer_listener, NULL);
 }
 
-/* Also what we offer ourselves: where there is a source, it is most likely that. */
+/* The selection may be our own source: while there is one, it most likely is. */
 static void device_selection(
 		void *data, struct wl_data_device *device, struct wl_data_offer *offer) {
 	struct view_clipboard *clipboard = data;
@@ -40,7 +40,7 @@ static void device_selection(
 	}
 }
 
-/* Nothing is dragged into the window. */
+/* Drags into the window are not supported. */
 static void device_enter(void *data, struct wl_data_device *device, uint32_t serial,
 		struct wl_surface *surface, wl_fixed_t x, wl_fixed_t y,
 		struct wl_data_offer *offer) {
@@ -76,7 +76,7 @@ static void handle_ask(void *data, int fd) {
 	close(fd);
 }
 
-/* --- what came -------------------------------------------------------------------------------- */
+/* --- texts that arrive ------------------------------------------------------------------------ */
 
 static void source_target(void *data, struct wl_data_source *source, const char *type) {
 }
@@ -170,7 +170,7 @@ void view_clipboard_set_seat(struct view_clipboard *clipboard, struct wl_seat *s
 	}
 }
 
-/* What was copied before goes there with the first key: the one that pastes it may be the next. */
+/* The current text is offered with the first press: the next one may paste it. */
 void view_clipboard_pressed(struct view_clipboard *clipboard, uint32_t serial) {
 	if (clipboard->loop.clipboard == NULL) {
 		return;
@@ -189,7 +189,7 @@ void view_clipboard_left(struct view_clipboard *clipboard) {
 	}
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 static const struct clipboard_events events = {
 		.ask = handle_ask,

@@ -10,12 +10,12 @@
 
 #define AGAIN_NS 1000000000ull
 #define ACCURACY_US 1000
-/* sway takes the keyboard and gives it back at once when its `input` commands change. */
+/* sway takes the keyboard focus and gives it back at once when its `input` commands change. */
 #define LOSE_NS 20000000ull
 
 /* --- the sender ------------------------------------------------------------------------------- */
 
-/* After all that could change when it has to be sent again. */
+/* To be called after anything that may change the next deadline. */
 static void input_arm(struct view_input *input) {
 	if (input->sender != NULL) {
 		uint64_t deadline = input_sender_deadline(input->sender);
@@ -24,7 +24,7 @@ static void input_arm(struct view_input *input) {
 	}
 }
 
-/* Another window may have it, which can be closed; or gidd is away. Said once. */
+/* Another window may have the stream until it is closed; or gidd is away. Reported once. */
 static void input_try_again(struct view_input *input, int error) {
 	const char *why = error == -EEXIST ? "another program of this domain sends it"
 					   : gid_domain_error(input->domain);
@@ -201,7 +201,7 @@ bool view_input_close(struct view_input *input) {
 	return true;
 }
 
-/* --- life ------------------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 static void cursor_changed(void *data) {
 	struct view_input *input = data;

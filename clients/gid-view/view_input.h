@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What the user does at the window, as the input stream of what it shows: input/STREAM of our
- * domain. With it goes the clipboard, where that is wanted.
+ * Sends the user's input in the window to the producer, as the stream input/STREAM of our domain.
+ * Also shares the clipboard, if configured.
  */
 #ifndef GID_VIEW_VIEW_INPUT_H
 #define GID_VIEW_VIEW_INPUT_H
@@ -18,39 +18,42 @@ struct view_input {
 	sd_event *event;
 	sd_event_source *timer;
 	struct gid_domain *domain;
-	struct input_sender *sender; // NULL: to be made when the timer ticks
+	struct input_sender *sender; // NULL: the timer creates it
 	char stream[INPUT_NAME_SIZE];
 	struct cursor cursor;
 	struct seat seat;
 	struct view_clipboard clipboard;
 	uint32_t lease_ms;
-	uint64_t lose_time; // when the window is without the keyboard for good; UINT64_MAX: not now
+	uint64_t lose_time; // when a lost keyboard focus is final; UINT64_MAX: it has the focus
 	uint32_t devices;
-	int32_t width, height; // of the picture that would fit the window; 0: any does
-	int32_t scale;	       // of its screen, in 120ths; 0: it is not known
-	char *keymap;	       // NULL: there is none
-	int told;	       // the error that was said last
-	uint32_t readers;      // of it, as was said last
+	int32_t width, height; // of a picture that fits the window; 0: any size
+	int32_t scale;	       // of its screen, in 120ths; 0: unknown
+	char *keymap;	       // NULL: none
+	int told;	       // the last error that was reported
+	uint32_t readers;      // consumers of `stream`, as last reported
 };
 
 /*
- * `owner` is whose stream the window shows; it and `options` outlive it. Returns 0, or -1 after
- * saying on stderr what is wrong. The stream itself may come later.
+ * `owner` owns the stream that the window shows; it and `options` must outlive this. Returns 0, or
+ * -1 after an error message. The input stream need not exist yet.
  */
 int view_input_init(struct view_input *input, sd_event *event, struct wayland *wayland,
 		const struct window *window, struct gid_domain *domain, const char *owner,
 		const struct options *options);
 
-/* After gid_domain_dispatch(). Also of zeroes. */
+/* To be called after gid_domain_dispatch(). Accepts zeroes. */
 void view_input_dispatch(struct view_input *input);
 
-/* Asks who makes the picture for one of so many pixels, of a screen of that scale. */
+/* Requests a picture of this size in pixels from the producer, for a screen of this scale. */
 void view_input_set_size(struct view_input *input, int32_t width, int32_t height, int32_t scale);
 
-/* Asks who shows the window there to close it. Returns whether anybody hears that. */
+/* Requests that the shown window be closed. Returns false if the input stream has no consumer. */
 bool view_input_close(struct view_input *input);
 
-/* Nothing stays pressed. Before the window, the connection and the domain end; also of zeroes. */
+/*
+ * Releases all that is pressed. To be called before the window, the connection and the domain end.
+ * Accepts zeroes.
+ */
 void view_input_finish(struct view_input *input);
 
 #endif

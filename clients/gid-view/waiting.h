@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * The frames that were received and not committed yet, oldest first, and what of the picture each
- * of them changes. What a frame that is never shown would have changed is pending for the one after
- * it.
+ * The frames that were received but not committed yet, oldest first, with their damage. The damage
+ * of a frame that is never shown is added to that of the next one.
  */
 #ifndef GID_VIEW_WAITING_H
 #define GID_VIEW_WAITING_H
@@ -11,43 +10,43 @@
 
 struct damage {
 	bool everything;
-	struct gid_box box; // width 0: nothing
+	struct gid_box box; // width 0: no damage
 };
 
 struct waiting_frame {
 	struct gid_frame frame;
-	struct damage damage; // since the frame that was received before
+	struct damage damage; // since the previous received frame
 };
 
 struct waiting {
 	struct waiting_frame frames[GID_CREDIT_MAX]; // a ring
 	uint32_t first, count;
-	struct damage pending;	// for the next that is shown, besides its own
-	uint64_t last_sequence; // of all that was received
+	struct damage pending;	// of frames that were not shown, for the next one that is
+	uint64_t last_sequence; // of the last received entry
 };
 
-/* Nothing waits, and nothing was shown. */
+/* No frame waits, and none was shown. */
 void waiting_init(struct waiting *waiting);
 
-/* There must be less than GID_CREDIT_MAX. */
+/* Fewer than GID_CREDIT_MAX must wait. */
 void waiting_add(struct waiting *waiting, const struct gid_frame *frame);
 
-/* Whether the entry says only that the picture of the one before it is still right. */
+/* Whether the entry is a heartbeat that repeats the one before it. */
 bool waiting_repeats(struct waiting *waiting, const struct gid_frame *frame);
 
-/* The one with this place in the queue, from 0, or NULL. Valid until the queue changes. */
+/* Returns the frame at this place of the queue, from 0, or NULL. Valid until the queue changes. */
 const struct gid_frame *waiting_get(const struct waiting *waiting, uint32_t place);
 
-/* What changes of the picture on the screen when the first is shown. */
+/* Returns the damage of the screen's picture when the first frame is shown. */
 struct damage waiting_damage(const struct waiting *waiting);
 
-/* Takes the first out, as there must be one. `shown`: in a commit, with its damage. */
+/* Removes the first frame, which must exist. `shown`: it was committed, with its damage. */
 void waiting_remove(struct waiting *waiting, bool shown);
 
-/* The next frame that is shown replaces all of what there is, or is not, on the screen. */
+/* The next frame that is shown has full damage. */
 void waiting_damage_everything(struct waiting *waiting);
 
-/* Nothing waits: the frames are not there any more. The next replaces everything. */
+/* Drops all frames, whose memory is gone. The next one has full damage. */
 void waiting_forget(struct waiting *waiting);
 
 #endif
