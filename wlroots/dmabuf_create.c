@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Made before it is a dma-buf, so that no device has to be told of the bytes. */
+/* Written before the memory is a dma-buf, so that no device has to be synchronised. */
 static bool memfd_fill(int memfd, size_t size, uint8_t byte) {
 	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, memfd, 0);
 	if (memory == MAP_FAILED) {

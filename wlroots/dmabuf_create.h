@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** dma-bufs of ordinary memory, made by the kernel's udmabuf. */
+/** Creates dma-bufs of ordinary memory, by the kernel's udmabuf. */
 #ifndef GID_WLROOTS_DMABUF_CREATE_H
 #define GID_WLROOTS_DMABUF_CREATE_H
 
@@ -8,11 +8,10 @@
 
 #define DMABUF_DEVICE "/dev/udmabuf"
 
-/* A zeroed dma-buf of at least so many bytes; `device`: DMABUF_DEVICE, open. Returns the descriptor
- * or -errno. */
+/* Returns a zeroed dma-buf of at least `size` bytes, or -errno; `device`: DMABUF_DEVICE, open. */
 int dmabuf_create(int device, size_t size);
 
-/* The same, each byte of this value, for somebody who has not opened the device. */
+/* The same with each byte of this value. Opens the device itself. */
 int dmabuf_create_filled(size_t size, uint8_t byte);
 
 #endif

@@ -16,8 +16,8 @@ static void handle_destroy(struct wlr_buffer *buffer) {
 }
 
 /*
- * The renderer asks for the dma-bufs when it is to sample from them, at a commit of the client. It
- * asks again while it draws to them: then they are not stale any more.
+ * The renderer requests the dma-bufs when it is about to sample them, at a commit of the client. It
+ * requests them again while it draws into them: then they are not stale any more.
  */
 static bool handle_get_dmabuf(struct wlr_buffer *buffer, struct wlr_dmabuf_attributes *dmabuf) {
 	struct memory_view *view = wl_container_of(buffer, view, base);
@@ -35,11 +35,11 @@ static bool handle_begin_access(struct wlr_buffer *buffer, uint32_t flags, void 
 	if (view->data == NULL || (flags & WLR_BUFFER_DATA_PTR_ACCESS_WRITE)) {
 		return false;
 	}
-	/* What a device still draws is not waited for: the surface keeps the picture it has. */
+	/* Does not wait for a device that still draws: the surface keeps the picture it has. */
 	if (view->dmabuf.n_planes > 0 && gid_dmabuf_begin_read(view->dmabuf.fd[0]) != 0) {
 		return false;
 	}
-	*data = (void *)view->data; /* to be read only, as `flags` say */
+	*data = (void *)view->data; /* only for reading, as `flags` say */
 	*format = view->fourcc;
 	*stride = view->stride;
 	return true;
@@ -78,7 +78,9 @@ bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_at
 	view->sampled = formats != NULL &&
 			wlr_drm_format_set_has(formats, dmabuf->format, dmabuf->modifier);
 	if (view->sampled) {
-		/* A driver may refuse what its formats promise: memory of another device, say. */
+		/*
+		 * A driver may refuse what its formats promise, such as memory of another device.
+		 */
 		struct wlr_texture *texture = wlr_texture_from_buffer(renderer, &view->base);
 		view->sampled = texture != NULL;
 		wlr_texture_destroy(texture);

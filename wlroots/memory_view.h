@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
- * A wlr_buffer over a picture that is not ours, which wlroots only reads: from memory (linear, of
- * one plane), or by sampling from the dma-bufs that it lies in, or from one drawn of those.
+ * A wlr_buffer over a picture in memory of another domain. wlroots only reads it: from memory
+ * (linear, of one plane), by sampling its dma-bufs, or by sampling a picture that is drawn from
+ * these.
  */
 #ifndef GID_WLROOTS_MEMORY_VIEW_H
 #define GID_WLROOTS_MEMORY_VIEW_H
@@ -15,42 +16,41 @@ struct yuv_picture;
 
 struct memory_view {
 	struct wlr_buffer base;
-	const void *data; /* the first row; NULL shows nothing */
+	const void *data; /* the first row; NULL: nothing is shown */
 	uint32_t fourcc;
 	size_t stride;
-	struct wlr_dmabuf_attributes dmabuf; /* borrowed descriptors; no planes: memory of others */
-	bool sampled;			     /* from the dma-bufs, and `data` is not read */
-	struct yuv_picture
-			*yuv; /* owned; what is drawn to the dma-bufs, NULL: they are as they are */
-	bool stale;	      /* `yuv` is to be drawn before the dma-bufs are used */
-	void (*destroyed)(struct memory_view
-					*view); /* nobody reads the memory any more; frees `view` */
+	struct wlr_dmabuf_attributes dmabuf; /* borrowed; without planes: other memory */
+	bool sampled;			     /* from `dmabuf`; `data` is not read */
+	struct yuv_picture *yuv;	     /* owned; draws `dmabuf`; NULL: that is the picture */
+	bool stale;			     /* `yuv` must draw before `dmabuf` is used */
+	/* The memory is not read any more; frees `view`. */
+	void (*destroyed)(struct memory_view *view);
 };
 
-/* As wlr_buffer_init(): the caller's reference ends with wlr_buffer_drop(&view->base). */
+/* Like wlr_buffer_init(): the caller's reference ends with wlr_buffer_drop(&view->base). */
 void memory_view_init(struct memory_view *view, const void *data, uint32_t fourcc, uint32_t width,
 		uint32_t height, size_t stride, void (*destroyed)(struct memory_view *view));
 
 /*
- * The picture lies in these dma-bufs. A processor that reads `data` tells the first one so, which
- * makes it see what a device wrote; and the renderer samples from them if it takes them. Emits the
- * buffer's release event. Returns whether the renderer does.
+ * The picture lies in these dma-bufs. Reads of `data` begin and end access to the first one, so
+ * that they see what a device wrote. The renderer samples from them if it can. Emits the buffer's
+ * release event. Returns whether the renderer samples.
  */
 bool memory_view_set_dmabuf(struct memory_view *view, const struct wlr_dmabuf_attributes *dmabuf,
 		struct wlr_renderer *renderer);
 
 /*
- * The picture lies in `planes`, YUV that the renderer does not take, and what it samples from is a
- * picture drawn of them: now, and whenever it asks for the view's dma-bufs after
- * memory_view_set_stale(). As memory_view_set_dmabuf() otherwise.
+ * The picture lies in `planes`, as YUV that the renderer cannot sample. It samples a picture drawn
+ * from them: now, and after each memory_view_set_stale() when it next requests the view's dma-bufs.
+ * Otherwise like memory_view_set_dmabuf().
  */
 bool memory_view_set_yuv(struct memory_view *view, const struct wlr_dmabuf_attributes *planes,
 		const struct gid_colours *colours, struct yuv *yuv, struct wlr_renderer *renderer);
 
-/* Other pixels may be in the memory. */
+/* The pixels in the memory may have changed. */
 void memory_view_set_stale(struct memory_view *view);
 
-/* The descriptors go away. A texture that exists keeps what it samples from. */
+/* The descriptors are about to be closed. An existing texture keeps what it samples from. */
 void memory_view_forget_dmabuf(struct memory_view *view);
 
 #endif

@@ -11,9 +11,9 @@
 #include "dmabuf_create.h"
 #include "memory_view.h"
 
-#define SIZE 64u	  /* pixels, both ways */
-#define STRIDE_ALIGN 64u  /* bytes */
-#define MEMORY (1u << 18) /* holds a picture of any format: 8 bytes a pixel, 4 planes */
+#define SIZE 64u	  /* in pixels, both ways */
+#define STRIDE_ALIGN 64u  /* in bytes */
+#define MEMORY (1u << 18) /* enough for a picture of any format: 8 bytes a pixel, 4 planes */
 
 struct trial {
 	struct wlr_renderer *renderer;
@@ -26,7 +26,7 @@ struct trial {
 static void handle_view_destroyed(struct memory_view *view) {
 }
 
-/* The layout of other modifiers is the driver's secret. */
+/* Only the driver knows the layouts of other modifiers. */
 static bool is_plain(uint64_t modifier) {
 	return modifier == DRM_FORMAT_MOD_LINEAR || modifier == DRM_FORMAT_MOD_INVALID;
 }
@@ -73,7 +73,10 @@ static bool has_modifier(const struct wlr_drm_format *format, uint64_t modifier)
 	return false;
 }
 
-/* One import a format, as drivers log each refusal: without a modifier it would end the same. */
+/*
+ * One import for each format, as drivers log each refusal. An import without modifier would have
+ * the same result.
+ */
 static bool trial_passes(struct trial *trial, const struct wlr_drm_format *format) {
 	bool linear = has_modifier(format, DRM_FORMAT_MOD_LINEAR);
 	if (gid_format_find(format->format) == NULL ||
@@ -119,7 +122,7 @@ void sampled_formats_find(struct wlr_drm_format_set *found, struct wlr_renderer 
 		trial_run(&trial, &said->formats[i]);
 	}
 	close(trial.fd);
-	if (!trial.any_taken) { /* it is the memory that it does not take */
+	if (!trial.any_taken) { /* the renderer does not import this memory at all */
 		wlr_drm_format_set_finish(found);
 		wlr_drm_format_set_union(found, said, said);
 	}

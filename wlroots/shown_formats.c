@@ -69,7 +69,7 @@ static void send_formats_of_memory(
 	}
 }
 
-/* Those that only a renderer which samples from dma-bufs can show. */
+/* Formats that are only shown from dma-bufs. */
 static void send_formats_of_dmabufs(const struct shown_formats *formats,
 		const struct wlr_drm_format *format, struct wl_resource *feedback) {
 	for (size_t i = 0; i < format->len && gid_format_find(format->format) != NULL; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/** What differs between the versions of wlroots that are supported: 0.18, 0.19 and 0.20. */
+/** Differences between the supported versions of wlroots: 0.18, 0.19 and 0.20. */
 #ifndef GID_WLROOTS_VERSIONS_H
 #define GID_WLROOTS_VERSIONS_H
 
@@ -12,7 +12,7 @@
 
 #if WLROOTS_VERSION < 19
 
-/* In 0.18 there is nothing to finish: an output's destruction has done it before. */
+/* In 0.18 nothing has to be finished: the destruction of an output already did it. */
 static inline void wlr_buffer_finish(struct wlr_buffer *buffer) {
 }
 
@@ -24,12 +24,12 @@ static inline bool wlr_scene_output_needs_frame(struct wlr_scene_output *scene_o
 			pixman_region32_not_empty(&scene_output->pending_commit_damage);
 }
 
-/* When the frame was shown, or NULL where the backend does not know. */
+/* When the frame was presented; NULL: the backend does not know. */
 static inline const struct timespec *presented_at(const struct wlr_output_event_present *event) {
 	return event->when;
 }
 
-/* `when` is to live as long as the event. */
+/* `when` must live as long as the event. */
 static inline void set_presented_at(struct wlr_output_event_present *event, struct timespec *when) {
 	event->when = when;
 }

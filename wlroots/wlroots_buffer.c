@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /**
- * One wl_buffer made of a gid. The wlr_buffer (the view) outlives the wl_buffer while it is shown,
- * and with it the reference to the slab.
+ * One wl_buffer made of gids. While it is shown, the wlr_buffer (the view) outlives the wl_buffer,
+ * and keeps the references to the slabs.
  */
 #include "wlroots_buffer.h"
 
@@ -24,21 +24,21 @@
 #define DRAWN_PIXELS_OF_A_CLIENT_MAX (1u << 27) /* 512 MiB: 64 pictures of 1080p, 16 of 4K */
 
 struct buffer {
-	struct memory_view view; /* its own: no data until the memory is there */
+	struct memory_view view; /* without data until the memory is there */
 	struct buffers *buffers;
-	struct wl_list link;	  /* buffers::list */
-	struct wl_client *client; /* NULL: it has the wl_buffer no more, and waits for it no more */
-	struct wl_resource *resource; /* the wl_buffer, NULL: none yet, or no more */
+	struct wl_list link;	      /* buffers::list */
+	struct wl_client *client;     /* NULL: it has no wl_buffer, and waits for none */
+	struct wl_resource *resource; /* the wl_buffer; NULL: not yet, or destroyed */
 	struct wl_listener release;
-	bool trying; /* the renderer, so that releases are not the client's */
+	bool trying; /* the renderer is being tried: releases are not for the client */
 	struct planes planes;
-	void *blank; /* shown until the memory is there, and after it was revoked */
+	void *blank; /* shown until the memory is there, and after a revocation */
 	size_t blank_size;
 	const struct buffer_events *events;
 	void *data;
 };
 
-/* The client has it no more, and waits for it no more; who shows it may go on. */
+/* The client has no wl_buffer any more, and waits for none; a surface may still show the view. */
 static void buffer_detach(struct buffer *buffer) {
 	if (buffer->events != NULL) {
 		buffer->events->destroyed(buffer->data);
@@ -105,7 +105,7 @@ static int buffer_make_resource(struct buffer *buffer, uint32_t id) {
 	return 0;
 }
 
-/* A client attaches it. */
+/* Called by wlroots when a client attaches it. */
 static struct wlr_buffer *from_resource(struct wl_resource *resource) {
 	struct buffer *buffer = buffer_from_resource(resource);
 	memory_view_set_stale(&buffer->view);
@@ -127,7 +127,7 @@ static void register_buffers(void) {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Zeroes of the picture's size, which cost no memory. */
+/* Zeroes of the picture's size, which take no memory. */
 static bool buffer_show_blank(struct buffer *buffer) {
 	if (buffer->blank == NULL) {
 		size_t size = buffer->view.stride * (size_t)buffer->view.base.height;
@@ -156,12 +156,12 @@ static void handle_revoked(void *data) {
 	buffer_revoke(data);
 }
 
-/* What is drawn takes memory of ours, 4 bytes a pixel, for as long as the buffer is there. */
+/* A drawn buffer takes memory of our own, 4 bytes a pixel, as long as it exists. */
 static bool buffer_may_be_drawn(const struct buffer *buffer) {
 	uint64_t pixels = 0;
 	const struct buffer *other;
 	wl_list_for_each(other, &buffer->buffers->list, link) {
-		/* Those that nobody has any more are still shown, by anybody's doing. */
+		/* Buffers without client are still shown: any client may have caused that. */
 		bool counts = other == buffer ||
 				(other->view.yuv != NULL &&
 						(other->client == NULL ||
@@ -214,7 +214,7 @@ static enum shown_way buffer_show_dmabuf(struct buffer *buffer) {
 	struct wlr_dmabuf_attributes dmabuf;
 	struct gid_slab_info info;
 	gid_slab_get_info(buffer->planes.plane[0].slab, &info);
-	/* Who reads a window in place needs no dma-buf of it. */
+	/* A window that is read in place needs no dma-buf. */
 	if (info.memory == GID_MEMORY_WINDOW &&
 			!shown_formats_are_of_dmabufs(&buffer->buffers->formats, layout->fourcc,
 					layout->modifier)) {
@@ -235,12 +235,12 @@ static enum shown_way buffer_show_dmabuf(struct buffer *buffer) {
 	return way;
 }
 
-/* As pixman reads rows: it draws nothing of others. */
+/* pixman only draws such rows. */
 static bool rows_are_words(const struct gid_layout *layout, const void *data) {
 	return (uintptr_t)data % 4 == 0 && layout->planes[0].stride % 4 == 0;
 }
 
-/* Once: clients may ask again with each frame. */
+/* Logged once: clients may try again with each frame. */
 static void buffer_log_refusal(const struct buffer *buffer, bool has_words) {
 	struct buffers *buffers = buffer->buffers;
 	const uint32_t fourcc = htole32(buffer->planes.picture.layout.fourcc);
@@ -291,7 +291,7 @@ static int buffer_show_planes(struct buffer *buffer) {
 	return 0;
 }
 
-/* The import has ended. Afterwards the buffer may be gone. */
+/* The import has ended. The buffer may be gone after this. */
 static void buffer_send_result(struct buffer *buffer, int error) {
 	if (error == 0) {
 		error = buffer_show_planes(buffer);
@@ -320,7 +320,7 @@ static const struct planes_events planes_events = {
 		.revoked = handle_revoked,
 };
 
-/* --- what clients ask for --------------------------------------------------------------------- */
+/* --- the backend ------------------------------------------------------------------------------ */
 
 static bool buffer_can_show(void *data, uint32_t fourcc, uint64_t modifier) {
 	const struct buffers *buffers = data;
@@ -343,7 +343,7 @@ static struct buffer *buffer_new(
 	buffer->client = client;
 	planes_init(&buffer->planes, picture, &planes_events, buffer);
 	wl_list_insert(&buffers->list, &buffer->link);
-	/* What the renderer cannot read from memory, such as YUV, is blank there. */
+	/* Formats that the renderer cannot upload, such as YUV, are blank in another format. */
 	bool read = shown_formats_are_read(&buffers->formats, layout->fourcc);
 	memory_view_init(&buffer->view, NULL, read ? layout->fourcc : DRM_FORMAT_XRGB8888,
 			layout->width, layout->height,
@@ -375,8 +375,7 @@ static int buffer_create(void *data, struct wl_client *client, uint32_t id,
 	int ret = buffer_import(buffer);
 	buffer->events = events;
 	buffer->data = events_data;
-	*created = buffer; /* the events' receiver looks at it, and forgets it when it is destroyed
-			    */
+	*created = buffer; /* the caller looks at it, and forgets it at the event `destroyed` */
 	if (ret != -EINPROGRESS) {
 		buffer_send_result(buffer, ret);
 	}
@@ -402,7 +401,7 @@ const struct params_backend buffer_backend = {
 		.abandon = buffer_abandon,
 };
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all buffers ------------------------------------------------------------------------------ */
 
 void buffers_init(struct buffers *buffers, struct wlr_renderer *renderer,
 		struct wlr_allocator *allocator, int (*log)(const char *format, ...)) {

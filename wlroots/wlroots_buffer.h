@@ -7,24 +7,24 @@
 #include "shown_formats.h"
 #include "yuv.h"
 
-/* All of them, and what they are shown with. */
+/* All of them, and what shows them. */
 struct buffers {
 	struct wlr_renderer *renderer;
-	struct yuv *yuv; /* NULL: YUV is shown as the renderer takes it, or not */
+	struct yuv *yuv; /* NULL: YUV is only sampled, if at all */
 	struct shown_formats formats;
 	const struct gidd_connection *connection;
 	int (*log)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 	struct wl_list list; /* struct buffer::link */
-	bool told_refusal;   /* of a picture that the renderer does not take */
-	bool told_rows;	     /* of one that it cannot read */
+	bool told_refusal;   /* of a picture that the renderer refuses; logged once */
+	bool told_rows;	     /* of one whose rows it cannot read; logged once */
 };
 
-/* Makes buffers of what clients ask for; its data: struct buffers. */
+/* Creates buffers for clients; its data is struct buffers. */
 extern const struct params_backend buffer_backend;
 
 /*
- * Tries what the renderer can, and has wlroots recognise our wl_buffers from now on. Renderer and
- * allocator are borrowed; `connection` is to be set before the first client asks.
+ * Tries what the renderer supports, and registers our wl_buffers with wlroots. The caller owns
+ * renderer and allocator; set `connection` before the first client connects.
  */
 void buffers_init(struct buffers *buffers, struct wlr_renderer *renderer,
 		struct wlr_allocator *allocator, int (*log)(const char *format, ...));
@@ -32,7 +32,7 @@ void buffers_init(struct buffers *buffers, struct wlr_renderer *renderer,
 /* The domain ends, and with it all its slabs. */
 void buffers_forget_domain(struct buffers *buffers);
 
-/* What is still shown goes blank. */
+/* Buffers that are still shown become blank. */
 void buffers_finish(struct buffers *buffers);
 
 #endif

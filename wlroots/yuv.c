@@ -9,7 +9,7 @@
 #include "yuv_shader.h"
 
 struct yuv {
-	struct wlr_renderer *renderer; /* NULL: it is gone, and with it all that is OpenGL's */
+	struct wlr_renderer *renderer; /* NULL: it is gone, and so are all its OpenGL objects */
 	struct wlr_allocator *allocator;
 	struct yuv_egl egl;
 	struct yuv_shader shader;
@@ -49,7 +49,7 @@ static void context_restore(const struct yuv *yuv, const struct context *before)
 	eglMakeCurrent(display, before->draw, before->read, before->context);
 }
 
-/* --- the renderer goes away ------------------------------------------------------------------- */
+/* --- the renderer is lost or destroyed -------------------------------------------------------- */
 
 static void yuv_forget_renderer(struct yuv *yuv) {
 	if (yuv->renderer == NULL) {
@@ -79,7 +79,7 @@ static void handle_renderer_destroy(struct wl_listener *listener, void *data) {
 	yuv_forget_renderer(yuv);
 }
 
-/* --- all together ----------------------------------------------------------------------------- */
+/* --- create and destroy ----------------------------------------------------------------------- */
 
 static bool init_shader(struct yuv *yuv) {
 	struct context before;
@@ -118,8 +118,8 @@ void yuv_destroy(struct yuv *yuv) {
 /* --- a picture -------------------------------------------------------------------------------- */
 
 /*
- * Laid out as the renderer samples it. That it can be drawn to, and has dma-bufs, is not said: the
- * first drawing tells.
+ * In a format that the renderer samples. Whether it can be drawn to, and has dma-bufs, only the
+ * first drawing shows.
  */
 static struct wlr_buffer *allocate(struct yuv *yuv, int width, int height) {
 	const struct wlr_drm_format_set *sampled =

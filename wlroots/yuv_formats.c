@@ -14,19 +14,19 @@
 #include "memory_view.h"
 #include "yuv_weights.h"
 
-#define SIZE 64u	  /* pixels, both ways */
-#define STRIDE_ALIGN 64u  /* bytes */
-#define MEMORY (1u << 16) /* holds a picture of any of the formats: 3 planes of 2 bytes a pixel */
-#define BYTE 0xb4	  /* what it is filled with: Y, U and V are 180 (16 bits: 180.7) */
-#define RED 0xff	  /* what comes of that: 274 */
+#define SIZE 64u	  /* in pixels, both ways */
+#define STRIDE_ALIGN 64u  /* in bytes */
+#define MEMORY (1u << 16) /* of a picture of any of the formats: 3 planes of 2 bytes a pixel */
+#define BYTE 0xb4	  /* its content: Y, U and V are 180 (16 bits: 180.7) */
+#define RED 0xff	  /* the result: 274, clamped */
 #define GREEN 0x80	  /* 128.3 */
-#define BLUE 0xff	  /* 296 */
+#define BLUE 0xff	  /* 296, clamped */
 #define TOLERANCE 3	  /* of 255 */
 
 static void handle_view_destroyed(struct memory_view *view) {
 }
 
-/* Also false where nothing was drawn, or black was sampled. */
+/* Also false if nothing was drawn, or black was sampled. */
 static bool has_colour(struct memory_view *view, struct wlr_renderer *renderer) {
 	static uint32_t pixels[SIZE * SIZE];
 	memset(pixels, 0, sizeof(pixels));

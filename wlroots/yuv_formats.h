@@ -8,9 +8,9 @@
 #include "yuv.h"
 
 /*
- * Those of gidway's formats with two or three planes, or with pixels in pairs, of which a small
- * picture, in memory of /dev/udmabuf, was drawn and had the right colour; none where there is no
- * /dev/udmabuf. `yuv` may be NULL. End `found` with wlr_drm_format_set_finish().
+ * Finds gidway's formats with two or three planes, or with paired pixels, of which a small picture
+ * in memory of /dev/udmabuf was drawn with the right colour. None without /dev/udmabuf. `yuv` may
+ * be NULL. Release `found` with wlr_drm_format_set_finish().
  */
 void yuv_formats_find(
 		struct wlr_drm_format_set *found, struct yuv *yuv, struct wlr_renderer *renderer);

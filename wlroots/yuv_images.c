@@ -27,7 +27,7 @@ bool yuv_egl_init(struct yuv_egl *egl, struct wlr_renderer *renderer) {
 	return egl->create_image != NULL && egl->destroy_image != NULL;
 }
 
-/* What one texture is made of: texels of `samples` samples of `depth` bytes each. */
+/* One texture: texels of `samples` samples, of `depth` bytes each. */
 struct texels {
 	uint32_t plane, samples, depth;
 };
@@ -43,7 +43,7 @@ static uint32_t fourcc_of(const struct texels *texels) {
 	}
 }
 
-/* Returns how many textures the format is read by. */
+/* Returns the number of textures. */
 static uint32_t find_texels(
 		const struct gid_format_info *info, struct texels texels[YUV_TEXTURES_MAX]) {
 	uint32_t depth = yuv_sample_bytes(info);
@@ -87,7 +87,7 @@ static EGLImageKHR import_texels(const struct yuv_egl *egl,
 			egl->display, EGL_NO_CONTEXT, EGL_LINUX_DMA_BUF_EXT, NULL, attributes);
 }
 
-/* EGL takes signed numbers, and would not say that they were cut. */
+/* EGL takes signed numbers, and does not report that they were truncated. */
 static bool can_be_described(const struct wlr_dmabuf_attributes *dmabuf) {
 	for (int i = 0; i < dmabuf->n_planes; i++) {
 		if (dmabuf->offset[i] > INT32_MAX || dmabuf->stride[i] > INT32_MAX) {

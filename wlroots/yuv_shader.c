@@ -4,7 +4,7 @@
 #include <gid/gid.h>
 #include <wlr/util/log.h>
 
-#define CORNER 0 /* the vertex attribute */
+#define CORNER 0 /* index of the vertex attribute */
 
 static const char vertex_source[] = "attribute vec2 corner;\n"
 				    "uniform vec2 luma_scale, chroma_scale;\n"
@@ -38,7 +38,7 @@ static void attach(GLuint program, GLenum type, const char *source) {
 	glShaderSource(shader, 1, &source, NULL);
 	glCompileShader(shader);
 	glAttachShader(program, shader);
-	glDeleteShader(shader); /* once the program is */
+	glDeleteShader(shader); /* takes effect when the program is deleted */
 }
 
 static GLuint program_create(void) {
@@ -115,15 +115,15 @@ static void state_restore(const struct state *state) {
 }
 
 /*
- * Textures for this pass alone: those that stayed would keep the memory of a client that is gone,
- * and a driver could keep the pixels of the last time. Each pixel is what it is, with nothing
- * blended in: where chroma's samples lie between the pixels nobody says.
+ * The textures exist for this pass only. Kept ones would hold the memory of a client that is gone,
+ * and a driver could keep their old pixels. Nearest filtering: samples are not blended, as the
+ * positions of chroma samples are not specified.
  */
 static void bind_textures(const struct yuv_shader *shader, const struct yuv_images *images,
 		GLuint textures[YUV_TEXTURES_MAX]) {
 	glGenTextures(YUV_TEXTURES_MAX, textures);
 	for (int i = 0; i < YUV_TEXTURES_MAX; i++) {
-		/* A third one that is not there weighs nothing, but has to be sampled. */
+		/* An absent third texture has no weight, but must be sampled. */
 		bool there = images->textures[i] != EGL_NO_IMAGE_KHR;
 		glActiveTexture(GL_TEXTURE0 + (GLenum)i);
 		glBindTexture(GL_TEXTURE_2D, textures[i]);
@@ -135,13 +135,13 @@ static void bind_textures(const struct yuv_shader *shader, const struct yuv_imag
 	}
 }
 
-/* Deleting unbinds them. */
+/* Deleting a texture unbinds it. */
 static void unbind_textures(const GLuint textures[YUV_TEXTURES_MAX]) {
 	glDeleteTextures(YUV_TEXTURES_MAX, textures);
 	glActiveTexture(GL_TEXTURE0);
 }
 
-/* Of an odd size, the last texel covers pixels that are not there. */
+/* With an odd size, the last texel covers pixels that do not exist. */
 static float scale(int32_t pixels, uint32_t pixels_of_texel) {
 	uint32_t texels = ((uint32_t)pixels + pixels_of_texel - 1) / pixels_of_texel;
 	return (float)pixels / (float)(texels * pixels_of_texel);
@@ -165,7 +165,7 @@ static void set_uniforms(const struct yuv_shader *shader,
 bool yuv_shader_draw(const struct yuv_shader *shader, const struct yuv_images *images,
 		const struct wlr_dmabuf_attributes *dmabuf, const struct gid_colours *colours) {
 	static const GLfloat corners[] = {0, 0, 1, 0, 0, 1, 1, 1};
-	for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) { /* others' */
+	for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) { /* errors of other users */
 	}
 	struct state state;
 	state_save(&state);

@@ -15,21 +15,24 @@ uint32_t yuv_sample_bytes(const struct gid_format_info *format) {
 	return format->planes[0].bytes / (yuv_is_paired(format) ? 4 : 1);
 }
 
-/* What a sample weighs in red, green and blue, and where it is without colour. */
+/* The weight of a sample in red, green and blue, and its value without colour. */
 struct part {
 	double weights[3];
-	double zero, range; /* codes of 8 bits: without colour, and from there to the greatest */
+	double zero, range; /* 8-bit codes: without colour, and from there to the largest */
 };
 
 static void weights_add(struct yuv_weights *weights, const struct gid_format_info *format, int kind,
 		const struct part *part) {
 	const struct gid_format_sample *sample = &format->samples[kind];
 	const uint32_t bits = 8 * yuv_sample_bytes(format);
-	/* Luma of pairs is in the first texture, which has each pixel; their colour in the next. */
+	/*
+	 * Luma of pairs is in the first texture, which has each pixel; their chroma is in the
+	 * second.
+	 */
 	const uint32_t texture = yuv_is_paired(format) ? kind != 0 : sample->plane;
 	const uint32_t colour = sample->shift / bits;
 	const uint32_t below = sample->shift % bits;
-	/* OpenGL's 1 is all bits of a sample, of which the upper ones may be empty. */
+	/* OpenGL's 1 is a sample with all bits set, of which the upper ones may be unused. */
 	const double codes =
 			(double)((1u << bits) - 1) * 256 / (double)(1u << (sample->bits + below));
 	for (int i = 0; i < 3; i++) {
