@@ -84,6 +84,7 @@ def test_it_joins_anew(
     with port.joined_to(cockpit.runtime / "hub" / "open.sock"):
         cockpit.start("open")
         cockpit.wait_log("open", JOINED)
+        cockpit.wait_links()  # which asks for the time first: who subscribes before is refused
         producer = produce(cockpit, "movie", fps=50, slots=8, lease_ms=600_000)
         reader = consume(cockpit, "movie", "host", hold=2, reconnect=True)
         other = consume(cockpit, "movie", "host", hold=2)
