@@ -38,7 +38,7 @@ bool access_is_withdrawn(const struct config *config, const struct config_domain
 	return false;
 }
 
-/* NULL: any. */
+/* Whether the share covers the stream; NULL: true of every share. */
 static bool shares(const struct config_share *share, const char *stream) {
 	return stream == NULL || globs_match(&share->streams, stream);
 }
@@ -57,7 +57,7 @@ bool access_may_publish(const struct config *config, const struct config_domain 
 	return false;
 }
 
-/* Whether its reader still has the stream by this share; NULL: any. */
+/* Whether the share still gives its reader the stream, or any stream if that is NULL. */
 static bool has(const struct config *config, const struct config_share *share, const char *stream) {
 	return shares(share, stream) &&
 			!access_is_withdrawn(config, share->owner, share->reader, stream);
@@ -102,7 +102,7 @@ bool access_client_may_read(const struct config_client *client, const char *stre
 	return client == NULL || client->read.text == NULL || globs_match(&client->read, stream);
 }
 
-/* Whether that very word is in the list. */
+/* Whether the list has exactly this word. */
 static bool globs_have(const struct config_globs *globs, const char *word) {
 	size_t length = strlen(word);
 	const char *found = globs->text;
@@ -130,8 +130,7 @@ bool access_some_read_a_part(const struct config *config, const struct config_do
 	return false;
 }
 
-/* Whether there is a section of the domain that lets a user read it (`may`), or one that does not.
- */
+/* Whether some section of the domain has `may` as its answer for the stream. */
 static bool some_section(const struct config *config, const struct config_domain *domain,
 		const char *stream, bool may) {
 	const struct config_client *client;
@@ -143,7 +142,7 @@ static bool some_section(const struct config *config, const struct config_domain
 	return false;
 }
 
-/* The section with that very word. */
+/* The section that names exactly this user; NULL: there is none. */
 static const struct config_client *find_exactly(
 		const struct config *config, const struct config_domain *domain, const char *user) {
 	const struct config_client *client = config_client_find(config, domain, user);
@@ -151,8 +150,8 @@ static const struct config_client *find_exactly(
 }
 
 /*
- * Whether one whom `named` has a section for lost it. Which other section was, or is, for the same
- * user is not asked: a name and a number may be the same one.
+ * Whether a user with a section in `named` lost the right to read the stream. Another section that
+ * applies to the same user does not count: a name and a number can mean the same user.
  */
 static bool some_lost(const struct config *named, const struct config *config,
 		const struct config *older, const struct config_domain *domain,
@@ -187,7 +186,7 @@ bool access_client_may_ask_for_status(const struct config_client *client) {
 	return client == NULL || client->status;
 }
 
-/* Whether some name matches that begins so, with a slash at its end. */
+/* Whether the list can match a name that begins with `begin`, which ends with a slash. */
 static bool has_some(const struct config_globs *globs, const char *begin) {
 	const char *found = globs->text;
 	char any[GID_NAME_MAX + 1];
@@ -204,7 +203,7 @@ static bool has_some(const struct config_globs *globs, const char *begin) {
 	return false;
 }
 
-/* Whether the domain may publish some that begin so. */
+/* Whether the domain may publish a stream whose name begins with `begin`. */
 static bool domain_has_some(const struct config *config, const struct config_domain *domain,
 		const char *begin) {
 	const struct config_share *share;
@@ -228,7 +227,7 @@ bool access_safety_is_open(const struct config *config, const struct config_doma
 	return domain_has_some(config, domain, "safety/");
 }
 
-/* Whether the domain may read some of another one that begin so. */
+/* Whether the domain may read a stream of another one whose name begins with `begin`. */
 static bool reads_some(const struct config *config, const struct config_domain *domain,
 		const char *begin) {
 	const struct config_share *share;

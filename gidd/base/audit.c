@@ -4,7 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* In the order of the loads: a counter that is loaded first cannot pass one that is loaded later.
+/*
+ * Keeps the order of the loads: a counter that is loaded first cannot be ahead of one that is
+ * loaded later.
  */
 static uint64_t load(const uint64_t *word) {
 	return __atomic_load_n(word, __ATOMIC_SEQ_CST);

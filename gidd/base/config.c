@@ -18,7 +18,7 @@ const char *quota_name(enum quota quota) {
 	return names[quota];
 }
 
-/* FNV-1a. */
+/* The hash is FNV-1a. */
 static uint32_t name_list(const char *name) {
 	uint32_t hash = 2166136261u;
 	for (const char *c = name; *c != '\0'; c++) {

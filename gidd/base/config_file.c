@@ -12,7 +12,7 @@
 #include "wire.h"
 
 #define WINDOW_MAX (INT64_C(64) << 30)
-#define DAX_WINDOW_MIN (UINT64_C(16) << 20) /* 2M of it are lost */
+#define DAX_WINDOW_MIN (UINT64_C(16) << 20) /* the namespace's metadata takes 2M of it */
 #define SCREEN_MIN 200 /* pixels; with fewer lines QEMU's EDID has no vertical sync */
 #define SCREEN_MAX 8192
 #define SEAL_MAX_S 86400
@@ -20,9 +20,12 @@
 struct reading {
 	struct ini_file ini;
 	struct config *config;
-	bool misses_section; /* one could not be understood: what others need may be in it */
-	bool skipping;	     /* a section that could not be understood: its keys mean nothing */
-	/* What the section that the lines are in may have, and where it goes; or the link. */
+	bool misses_section; /* a section was not understood: others may need what it defines */
+	bool skipping;	     /* within a section that was not understood: its keys are ignored */
+	/*
+	 * The keys of the current section, and the object that they are stored in; or the current
+	 * link.
+	 */
 	const struct ini_key_table *table;
 	void *section;
 	struct config_link *link;
@@ -57,7 +60,7 @@ static void set_switch(
 	*(bool *)ini_key_member(key, section) = value[1] == 'n';
 }
 
-/* Whether there can be a stream's name that it matches. */
+/* Whether the pattern can match a valid name of a stream. */
 static bool glob_is_valid(const char *glob, size_t length) {
 	static const char letters[] =
 			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./*?[]!";
@@ -71,7 +74,7 @@ static bool glob_is_valid(const char *glob, size_t length) {
 	return plain < length ? plain <= GID_NAME_MAX : gid_name_is_valid(text);
 }
 
-/* A list: more of it adds to what there is. */
+/* For a key that holds a list: each line adds to it. */
 static void set_globs(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	struct config_globs *globs = ini_key_member(key, section);
@@ -107,11 +110,11 @@ static void set_globs_or_none(
 	struct config_globs *globs = ini_key_member(key, section);
 	set_globs(ini, key, section, value);
 	if (globs->text == NULL && ini->result == 0) {
-		ini_file_text(ini, &globs->text, ""); /* none at all */
+		ini_file_text(ini, &globs->text, ""); /* an empty list */
 	}
 }
 
-/* 0 remains where it is none. */
+/* Leaves 0 if the value is not a valid number. */
 static void set_domain_number(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	struct config_domain *domain = section;
@@ -123,7 +126,7 @@ static void set_domain_number(
 	}
 }
 
-/* "1280x480", as a mode of a screen, or "none". */
+/* Takes a mode such as "1280x480", or "none". */
 static void set_display(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	struct config_machine *machine = &((struct config_domain *)section)->machine;
@@ -152,7 +155,7 @@ static void set_doorbell(
 	}
 }
 
-/* A PCI device's memory is a power of two. */
+/* The memory of a PCI device is a power of two. */
 static void set_window(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	int64_t size = 0;
@@ -167,7 +170,7 @@ static void set_window(
 static void set_runtime(
 		struct ini_file *ini, const struct ini_key *key, void *section, const char *value) {
 	struct config *config = section;
-	if (config->runtime_line != 0) { /* of another [cockpit] */
+	if (config->runtime_line != 0) { /* from another [cockpit] section */
 		ini_file_mistake(ini, "runtime= is in line %u already", config->runtime_line);
 		return;
 	}
@@ -223,7 +226,7 @@ static const struct ini_key domain_keys[] = {
 				GID_SLAB_MAX),
 		QUOTA("client-held", client_quota[QUOTA_HELD], INI_COUNT, GID_SLAB_MAX),
 #undef QUOTA
-		/* The machine of a guest, which gid-cockpit(1) makes by `gidd --check --json`. */
+		/* The machine of a guest. gid-cockpit(1) reads these from `gidd --check --json`. */
 		{"vm-memory", INI_SIZE, DOMAIN(machine.memory), .least = 64 << 20,
 				.most = 1ll << 40},
 		{"vm-cpus", INI_COUNT, DOMAIN(machine.cpus), .least = 1, .most = 255},
@@ -235,7 +238,7 @@ static const struct ini_key domain_keys[] = {
 		{"vm-initrd", INI_TEXT, DOMAIN(machine.initrd)},
 		{"vm-append", INI_TEXT, DOMAIN(machine.append)},
 		{"vm-options", INI_TEXT, DOMAIN(machine.options)},
-		/* Likewise the container of one. */
+		/* The container of a domain, likewise. */
 		{"container-image", INI_TEXT, DOMAIN(container.image)},
 		{"container-command", INI_TEXT, DOMAIN(container.command)},
 		{"container-options", INI_TEXT, DOMAIN(container.options)},
@@ -269,7 +272,7 @@ static const struct ini_key_table client_table = INI_KEY_TABLE("a client", clien
 static const struct ini_key link_kind = {
 		"kind", INI_OWN, INI_MEMBER(struct config_link, kind), .set = set_text};
 
-/* Its kind says what else it has. */
+/* All keys but kind= are kept as they are: the link's kind reads them. */
 static void link_key(struct reading *reading, const char *key, const char *value) {
 	if (strcmp(key, "kind") == 0) {
 		set_text(&reading->ini, &link_kind, reading->link, value);
@@ -289,7 +292,7 @@ static void link_key(struct reading *reading, const char *key, const char *value
 	}
 }
 
-/* In a section that was not understood it is not known, so that nothing of it is a mistake. */
+/* The keys of a section that was not understood are not known, so none of them is an error. */
 static bool is_list(const void *data, const char *name) {
 	const struct reading *reading = data;
 	const struct ini_key *key =
@@ -298,7 +301,9 @@ static bool is_list(const void *data, const char *name) {
 			(key != NULL && (key->set == set_globs || key->set == set_globs_or_none));
 }
 
-/* Whether its kind has any use for the key is known at the end. */
+/*
+ * Only at the end of the file is the kind of the domain known, and with it whether it has the key.
+ */
 static void note_kind_of_key(struct reading *reading, const char *key) {
 	struct config_domain *domain = reading->section;
 	if (strncmp(key, "vm-", 3) == 0 && domain->machine_line == 0) {
@@ -329,7 +334,7 @@ static void handle_key(void *data, const char *section, const char *key, const c
 
 static const uint64_t default_quota[QUOTA_COUNT] = {
 		[QUOTA_MEMORY] = UINT64_C(1) << 30,
-		[QUOTA_PIECES] = UINT64_MAX, /* as the others have it: complete_pieces() */
+		[QUOTA_PIECES] = UINT64_MAX, /* set by complete_pieces() from the other limits */
 		[QUOTA_SLABS] = 1024,
 		[QUOTA_STREAMS] = 64,
 		[QUOTA_SUBSCRIPTIONS] = 256,
@@ -402,8 +407,8 @@ static bool begin_share(struct reading *reading, char **words) {
 }
 
 /*
- * Servers for names have more of them than a system makes: anna@corp.local, CORP\anna. Whether
- * there is such a user is asked later. None is a pattern, for that would be taken for one.
+ * Name servers have names that a system would not create: anna@corp.local, CORP\anna. Whether the
+ * user exists is checked later. A pattern is refused, so that nobody expects it to match.
  */
 static bool is_user(const char *word) {
 	size_t length = strlen(word);
@@ -516,9 +521,9 @@ static void handle_section(void *data, char *head) {
 			"READER], [client DOMAIN USER] and [link ONE OTHER]");
 }
 
-/* --- what can only be said at the end --------------------------------------------------------- */
+/* --- checks at the end of the file ------------------------------------------------------------ */
 
-/* A slab is one. So is either end of a subscription: its page, or its ring. */
+/* Each slab takes one piece. So does each end of a subscription: its page, or its ring. */
 static void complete_pieces(uint64_t quota[QUOTA_COUNT]) {
 	if (quota[QUOTA_PIECES] == UINT64_MAX) {
 		quota[QUOTA_PIECES] = 2 * (quota[QUOTA_SLABS] + quota[QUOTA_SUBSCRIPTIONS]);
@@ -530,7 +535,7 @@ static void complete_domains(struct reading *reading) {
 	struct config_domain *domain;
 	TAILQ_FOREACH(domain, &config->domains, entry) {
 		for (enum quota quota = 0; quota < QUOTA_COUNT; quota++) {
-			/* So that no client can take it all from the others. */
+			/* Half of the domain's limit, so that no client can use up all of it. */
 			if (domain->client_quota[quota] == UINT64_MAX && quota != QUOTA_PIECES) {
 				domain->client_quota[quota] = (domain->quota[quota] + 1) / 2;
 			}
@@ -557,7 +562,9 @@ static void complete_domains(struct reading *reading) {
 	}
 }
 
-/* Nobody would read them: a guest without its kind= would be a domain of this machine. */
+/*
+ * Such keys have no effect elsewhere. Without its kind= a guest would be a domain of this machine.
+ */
 static void check_keys_of_kinds(struct reading *reading) {
 	const struct config_domain *domain;
 	TAILQ_FOREACH(domain, &reading->config->domains, entry) {
@@ -596,7 +603,7 @@ static void complete_kinds(struct reading *reading) {
 	}
 }
 
-/* Two names of one section: both known and not the same. */
+/* Finds both domains of a section; false: one is unknown, or both are the same one. */
 static bool find_pair(struct reading *reading, unsigned line, const char *one, const char *other,
 		const struct config_domain **first, const struct config_domain **second) {
 	*first = config_domain_by_name(reading->config, one);
@@ -703,7 +710,7 @@ int config_read(struct config *config, FILE *file, const char *name, FILE *error
 		complete_pairs(&reading);
 		complete_clients(&reading);
 	}
-	if (reading.ini.result == 0) { /* a kind that was misspelt says nothing of keys */
+	if (reading.ini.result == 0) { /* a misspelt kind= would make correct keys look wrong */
 		check_keys_of_kinds(&reading);
 	}
 	return reading.ini.result;
@@ -745,7 +752,7 @@ static int read_links(struct config *config, const char *path, config_link_keys_
 	return ini.result;
 }
 
-/* NULL: it is not known. */
+/* NULL gives the mark of an unknown file. */
 static struct config_file_mark mark_of(const struct stat *status) {
 	if (status == NULL) {
 		return (struct config_file_mark){0};
@@ -762,7 +769,7 @@ static struct config_file_mark mark_of(const struct stat *status) {
 bool config_file_is_newer(const struct config *config) {
 	struct stat status;
 	if (config->path == NULL || stat(config->path, &status) < 0) {
-		return false; /* or from where it cannot be seen */
+		return false; /* nor can it be compared where this process cannot see it */
 	}
 	struct config_file_mark now = mark_of(&status);
 	return memcmp(&now, &config->mark, sizeof(now)) != 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * Not by sd-json: that takes UTF-8 alone, and the names of files may be any bytes. They come out as
+ * Does not use sd-json, which only takes UTF-8: file names can be any bytes. They are written as
  * they are in the file.
  */
 #include "config_json.h"
 
-/* No text of a configuration has other control characters than tabs. */
+/* The reader of the file refuses control characters other than tabs. */
 static void write_text(FILE *out, const char *text) {
 	if (text == NULL) {
 		fputs("null", out);

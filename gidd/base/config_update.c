@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A configuration in use takes over what a later reading of the file says. Pure. */
+/* Updates the configuration in use with a later reading of its file. Pure. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static bool is_same_text(const char *one, const char *other) {
 	return one == other || (one != NULL && other != NULL && strcmp(one, other) == 0);
 }
 
-/* --- what cannot change while gidd runs ------------------------------------------------------- */
+/* --- what needs a restart --------------------------------------------------------------------- */
 
 static void check_domain(struct update *update, const struct config_domain *domain) {
 	const struct config_domain *old = config_domain_by_name(update->config, domain->name);
@@ -65,7 +65,7 @@ static void check_domain(struct update *update, const struct config_domain *doma
 	}
 }
 
-/* The same pair of domains in another reading, or NULL. */
+/* The link of the same two domains in another reading, or NULL. */
 static const struct config_link *find_link(
 		const struct config *config, const struct config_link *link) {
 	const struct config_domain *one = config_domain_by_name(config, link->names[0]);
@@ -100,7 +100,7 @@ static void check_links(struct update *update) {
 	}
 }
 
-/* A share of the reading by which the two are a pair. */
+/* The line of a share that makes the two a pair; 0: there is none. */
 static unsigned share_line(const struct config *config, const struct config_domain *one,
 		const struct config_domain *other) {
 	const struct config_share *share = config_share_find(config, one, other);
@@ -110,7 +110,7 @@ static unsigned share_line(const struct config *config, const struct config_doma
 	return share == NULL ? 0 : share->line;
 }
 
-/* Who has a window is settled once. A pair that shares nothing any more keeps its link. */
+/* Windows are planned at the start only. A pair that no longer shares anything keeps its link. */
 static void check_guests(struct update *update) {
 	const struct config_domain *one, *other;
 	TAILQ_FOREACH(one, &update->fresh->domains, entry) {
@@ -150,7 +150,7 @@ static void check_all(struct update *update) {
 	check_guests(update);
 }
 
-/* --- what can --------------------------------------------------------------------------------- */
+/* --- what changes at run time ----------------------------------------------------------------- */
 
 static void take_domains(struct config *config, struct config *fresh) {
 	struct config_domain *domain, *next;
@@ -181,7 +181,7 @@ static void take_shares(struct config *config, struct config *fresh) {
 	config_forget_lent(fresh);
 	config_forget_lent(config);
 	TAILQ_FOREACH(share, &fresh->shares, entry) {
-		config_add_lent(fresh, share); /* for who asks what was lost */
+		config_add_lent(fresh, share); /* for access_lost_by(), which compares the two */
 	}
 	TAILQ_FOREACH(share, &config->shares, entry) {
 		share->owner = config_domain_by_name(config, share->owner_name);

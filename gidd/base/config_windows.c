@@ -7,9 +7,9 @@
 
 #include "access.h"
 
-/* --- who reads what --------------------------------------------------------------------------- */
+/* --- sets of readers -------------------------------------------------------------------------- */
 
-/* Whether any of them is on another machine than the owner. */
+/* Whether any of the readers runs on another machine than the owner. */
 static bool is_any_remote(const struct config *config, const struct config_domain *owner,
 		const struct domain_set *readers) {
 	const struct config_domain *reader;
@@ -78,7 +78,7 @@ static struct config_window *find_set(const struct config_windows *windows,
 	return NULL;
 }
 
-/* NULL: there is no memory. */
+/* NULL: out of memory. */
 static struct config_window *add_window(struct config_windows *windows,
 		const struct config_domain *owner, uint32_t number,
 		const struct domain_set *readers) {
@@ -103,7 +103,7 @@ int config_windows_add(struct config_windows *windows, const struct config_domai
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* False: it is too long. */
+/* False: the name would be too long. */
 static bool put_name(
 		uint32_t number, const struct domain_set *readers, char name[CONFIG_WINDOW_NAME]) {
 	size_t at = (size_t)snprintf(name, CONFIG_WINDOW_NAME, "%u", number);
@@ -119,10 +119,11 @@ static bool put_name(
 }
 
 void config_window_put_name(const struct config_window *window, char name[CONFIG_WINDOW_NAME]) {
-	(void)put_name(window->number, &window->readers, name); /* a longer one is not planned */
+	/* No window is planned whose name would be longer. */
+	(void)put_name(window->number, &window->readers, name);
 }
 
-/* Digits without a zero before them; NULL: there is no such number. */
+/* Reads decimal digits without leading zeroes. NULL: this is not a number up to `most`. */
 static const char *parse_number(const char *text, uint32_t most, uint32_t *number) {
 	const char *at = text;
 	*number = 0;
@@ -149,19 +150,22 @@ bool config_window_parse_name(const char *name, uint32_t *number, struct domain_
 	return at != NULL && *at == '\0' && last != 0;
 }
 
-/* --- which sets there can be ------------------------------------------------------------------ */
+/* --- planning --------------------------------------------------------------------------------- */
 
 /*
- * Names that a word of streams= matches: they begin and end so. Two of them can have names in
- * common unless that shows that they cannot.
+ * The names that a word of streams= can match, by their beginning and end. Two patterns are taken
+ * to have names in common unless these exclude it.
  */
 struct pattern {
-	char begin[GID_NAME_MAX + 1], end[GID_NAME_MAX + 1]; /* no name is longer */
+	char begin[GID_NAME_MAX + 1], end[GID_NAME_MAX + 1]; /* a name fits in each */
 	struct domain_set readers;
 };
 
 #define PATTERNS_MAX 256u
-/* Sets of so many readers have a spare for each part of them; of larger ones one reader can go. */
+/*
+ * Sets of this many readers get a spare window for every subset; larger sets get one for the loss
+ * of each single reader.
+ */
 #define SPARES_FOR_ALL 3u
 
 struct plan {
@@ -181,7 +185,7 @@ static int new_number(const struct plan *plan, uint32_t *number) {
 	return -E2BIG;
 }
 
-/* `filled`: how much of that has pages from the start. */
+/* `filled`: how many bytes of the window have pages from the start. */
 static int want_filled(struct plan *plan, const struct domain_set *readers, uint64_t size,
 		uint64_t filled) {
 	char name[CONFIG_WINDOW_NAME];
@@ -223,7 +227,7 @@ static bool is_either_end(const char *one, const char *other) {
 	return strcmp(one + length - both, other + other_length - both) == 0;
 }
 
-/* Whether the share has a word, `begin*`, that matches all names which begin so. */
+/* Whether the share has a word such as `begin*` that matches every name with that beginning. */
 static bool has_all_names(const struct config_share *share, const char *begin) {
 	const char *glob = share->streams.text;
 	while (glob != NULL && *glob != '\0') {
@@ -238,8 +242,8 @@ static bool has_all_names(const struct config_share *share, const char *begin) {
 }
 
 /*
- * Names that begin and end so can be read by all of these, and by those that read all such names.
- * Wants a window for them, and adds the pattern unless it is there.
+ * Plans a window for names with this beginning and end: for `readers`, and for the domains that may
+ * read all such names. Adds the pattern unless it exists.
  */
 static int add_pattern(
 		struct plan *plan, const char *begin, const char *end, struct domain_set readers) {
@@ -266,7 +270,10 @@ static int add_pattern(
 	return want(plan, &readers, plan->owner->window);
 }
 
-/* What both match is read by the readers of both. Each new one is tried with all before it. */
+/*
+ * Names that two patterns match are read by the readers of both. Each new pattern is compared with
+ * all earlier ones.
+ */
 static int want_overlaps(struct plan *plan) {
 	for (uint32_t i = 0; i < plan->pattern_count; i++) {
 		for (uint32_t k = 0; k < i; k++) {
@@ -322,7 +329,7 @@ static int want_share(struct plan *plan, const struct config_share *share) {
 	return error;
 }
 
-/* What is left of the readers of a stream when one of them loses it. */
+/* Plans the spare window for when one reader loses the stream. */
 static int want_rest(struct plan *plan, const struct domain_set *readers, uint32_t without) {
 	struct domain_set rest = *readers;
 	domain_set_put(&rest, without, false);
@@ -342,7 +349,7 @@ static int want_rests(struct plan *plan, const struct domain_set *readers) {
 
 _Static_assert(SPARES_FOR_ALL == 3, "of three readers two can lose it before nobody is left");
 
-/* Of few readers also what is left when a second one loses it. */
+/* For a small set: also when a second reader loses it. */
 static int want_all_rests(struct plan *plan, const struct domain_set *readers) {
 	int error = 0;
 	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX && error == 0; reader++) {
@@ -364,7 +371,10 @@ static uint32_t count_readers(const struct domain_set *readers) {
 	return count;
 }
 
-/* Last, so that they have the last numbers. Those that streams can be in have all their pages. */
+/*
+ * Runs last, so that spare windows get the last numbers. Only windows that can hold streams get
+ * spares: those have all their pages.
+ */
 static int want_spares(struct plan *plan) {
 	const struct config_window *window;
 	int error = 0;
@@ -379,7 +389,7 @@ static int want_spares(struct plan *plan) {
 	return error;
 }
 
-/* All of one owner; the first one is what most programs have their memory in. */
+/* Plans all windows of one owner. The first holds the memory of most programs. */
 static int plan_owner(struct plan *plan) {
 	struct domain_set any = config_readers_of_any(plan->config, plan->owner);
 	const struct config_share *share;
@@ -404,7 +414,7 @@ static int plan_owner(struct plan *plan) {
 	}
 	if (error == 0) {
 		error = want_spares(plan);
-		error = error == -E2BIG ? 0 : error; /* nobody needs them yet */
+		error = error == -E2BIG ? 0 : error; /* spare windows are not needed yet */
 	}
 	return error;
 }

@@ -52,9 +52,9 @@ static int explain(int error, const char **why) {
 }
 
 /*
- * Whoever has a read-only description of a memfd can open it again for writing, so that only seals
- * keep its readers from that. Who has no /proc cannot make itself a read-only one. What is opened
- * here was seen to be a memfd, and nothing else.
+ * A process with a read-only description of a memfd can open it again for writing: only seals
+ * prevent that. A sender without /proc cannot make a read-only description, so gidd makes it here.
+ * gid_memory_check() has shown first that the descriptor is a memfd.
  */
 static int take_memory(int *fd, uint64_t size, const char **why) {
 	int error = gid_memory_check(*fd, size, true);
@@ -69,7 +69,10 @@ static int take_memory(int *fd, uint64_t size, const char **why) {
 	return explain(error, why);
 }
 
-/* gidd maps it and may read it first: missing pages would be allocated, and charged to gidd. */
+/*
+ * gidd maps the memory and may be the first to read it: missing pages would be allocated then, and
+ * charged to gidd.
+ */
 int descriptor_take_shared(int *fd, uint64_t size, const char **why) {
 	int error = take_memory(fd, size, why);
 	if (error == 0) {
@@ -98,7 +101,7 @@ static int check_dmabuf(int fd, uint64_t size, const char **why) {
 }
 
 uint64_t descriptor_slab_end(const struct gid_wire_imported *slab) {
-	/* gid_wire_check() has made sure that none of this overflows. */
+	/* gid_wire_check() has checked that none of this overflows. */
 	return slab->generations == 0 ? slab->offset + slab->slot_size * slab->slot_count
 				      : slab->generations + slab->slot_count * sizeof(uint32_t);
 }
@@ -115,7 +118,7 @@ int descriptor_take_slab(
 	if (error < 0) {
 		return error;
 	}
-	/* Not by lseek(), which waits while whoever gave it reads by the same description. */
+	/* Not lseek(): it waits while the sender reads from the same file description. */
 	return explain(gid_memory_size(*fd, bytes), why);
 }
 
@@ -135,8 +138,8 @@ int descriptor_check_doorbell(int fd, const char **why) {
 }
 
 /*
- * With nothing asked for, and nothing to be brought up to date, no file system is asked that a
- * program serves. These two are known all the same.
+ * Device and inode need no query: without requested fields, and with AT_STATX_DONT_SYNC, statx()
+ * does not ask a file system that a program serves.
  */
 bool descriptor_find_file(int fd, dev_t *device, ino_t *inode) {
 	struct statx status;

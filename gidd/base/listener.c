@@ -26,8 +26,7 @@ static int handle_pause(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-/* Who waits to come in keeps the socket readable: without a pause the loop would do nothing else.
- */
+/* A waiting connection keeps the socket readable: without a pause the event loop would spin. */
 static void rest(struct listener *listener) {
 	log_error("cannot accept connections at %s: %s", listener->path, strerror(errno));
 	if (sd_event_add_time_relative(sd_event_source_get_event(listener->io), &listener->pause,
@@ -50,7 +49,9 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 int listener_adopt(struct listener *listener, sd_event *event, int fd, listener_accepted accepted,
 		void *data) {
 	*listener = (struct listener){.fd = fd, .accepted = accepted, .data = data};
-	/* Those that are accepted inherit it, so what is refused has none in its queue. */
+	/*
+	 * Accepted sockets inherit the setting, so a refused one has no descriptors in its queue.
+	 */
 	gid_socket_refuse_rights(fd);
 	int error = fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ? -errno : 0;
 	if (error == 0) {
@@ -83,7 +84,10 @@ struct acl_entry {
 	uint32_t id;
 };
 
-/* An access control list, as the kernel takes it: the socket's owner and those, nobody else. */
+/*
+ * Sets an access control list in the kernel's format: the owner, `access->user` and
+ * `access->group`.
+ */
 static int let_in(const char *path, const struct listener_access *access) {
 	enum { OWNER = 0x01, USER = 0x02, OWN_GROUP = 0x04, GROUP = 0x08, MASK = 0x10, ALL = 0x20 };
 	const uint16_t none = 0, both = 6;
@@ -111,11 +115,11 @@ static int give_to(const char *path, const struct listener_access *access) {
 		return 0;
 	}
 	int error = chown(path, access->user, access->group);
-	/* Only root gives away what is its own. But who owns it may let others in. */
+	/* Only root can change the owner. The owner can still set an access control list. */
 	return error < 0 && errno == EPERM ? let_in(path, access) : error;
 }
 
-/* Nobody can connect before listen(), so none gets in before the socket is theirs who may. */
+/* Nobody can connect before listen(): the rights are set by then. */
 static int bind_and_listen(
 		int fd, const struct sockaddr_un *address, const struct listener_access *access) {
 	const char *path = address->sun_path;

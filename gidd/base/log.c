@@ -14,7 +14,7 @@
 
 static const struct log_rate rate = {.lines = 200, .line_ns = UINT64_C(50000000)};
 
-/* More users than a domain has; with more, the one whose last line is oldest gives his place. */
+/* More users than a domain has. With more, the source with the oldest last line loses its entry. */
 #define SOURCES_MAX 64u
 
 struct source_budget {
@@ -48,7 +48,7 @@ void log_stop_writer(void) {
 
 /* --- budgets ---------------------------------------------------------------------------------- */
 
-/* A new source pays for what was written by the one whose place it takes. */
+/* A new source inherits the spent budget of the source whose entry it takes. */
 static struct log_budget *find_budget(log_source source) {
 	struct source_budget *oldest = &logger.budgets[0];
 	for (unsigned i = 0; i < SOURCES_MAX; i++) {

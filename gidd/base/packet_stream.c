@@ -15,20 +15,22 @@
 #include "untaken.h"
 
 /*
- * More than a client needs that looks after its socket at all; bounds what a stopped one costs. The
- * words that all slabs of a few domains are gone have room: others choose when they come, and a
- * compositor that is busy is not to lose its connection by them.
+ * More than a client needs that reads its socket at all; limits what a stopped client costs. It has
+ * room for the messages that all slabs of a few domains are gone: other domains choose when those
+ * come, and a busy compositor must not lose its connection by them.
  */
 #define QUEUE_BYTES_MAX ((size_t)1 << 20)
 #define QUEUE_FDS_MAX 128u
-/* Descriptors of one giver that are still being closed, before no more of his are taken. */
+/* With more descriptors of one giver still being closed, nothing is received from him. */
 #define UNCLOSED_MAX 64u
-/* Connections of one giver that are over, and to whose peers descriptors were sent: each may hold
- * as much memory as a report has. */
+/*
+ * Closed connections of one giver whose peers did not take the descriptors sent to them. Each can
+ * hold as much memory as a status report.
+ */
 #define LEFT_MAX 64u
-/* Until those are looked at again, or those on their way. */
+/* The interval of retries, for unclosed and for untaken descriptors. */
 #define PAUSE_US 20000
-/* Messages of one connection before the others get their turn. */
+/* The messages that one connection handles before others get their turn. */
 #define BATCH 16
 
 struct packet_stream_packet {
@@ -116,7 +118,7 @@ static void watch(struct packet_stream *connection) {
 	sd_event_source_set_io_events(connection->io, EPOLLIN | (sends ? EPOLLOUT : 0));
 }
 
-/* -EAGAIN: the socket is full. -ETOOMANYREFS: too many descriptors are on their way. */
+/* -EAGAIN: the socket is full. -ETOOMANYREFS: too many sent descriptors are not taken yet. */
 static int send_now(struct packet_stream *connection, const void *data, size_t size, const int *fds,
 		uint32_t fd_count) {
 	if (fd_count > 0 && !untaken_may_add(connection->untaken, fd_count)) {
@@ -165,7 +167,7 @@ static int handle_try_again(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-/* No event tells that descriptors were taken. */
+/* No event reports that a peer took descriptors, so a timer retries. */
 static void try_again_later(struct packet_stream *connection) {
 	int error = connection->try_again != NULL
 			? 0
@@ -232,7 +234,7 @@ bool packet_stream_is_unread(const struct packet_stream *connection) {
 
 /* --- in --------------------------------------------------------------------------------------- */
 
-/* Returns whether there may be more. */
+/* Returns whether more messages may be waiting. */
 static bool receive(struct packet_stream *connection) {
 	union gid_wire_message message;
 	message.header = (struct gid_wire_header){0};
@@ -280,7 +282,7 @@ static int handle_pause(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-/* Takes nothing for a moment, nor hears of a hang-up, which would be told all the time. */
+/* Also ignores a hang-up meanwhile: epoll would report it without end. */
 static void pause_taking(struct packet_stream *connection) {
 	int error = sd_event_add_time_relative(sd_event_source_get_event(connection->io),
 			&connection->pause, CLOCK_MONOTONIC, PAUSE_US, 0, handle_pause, connection);

@@ -34,7 +34,7 @@ void peer_log(const struct peer *peer, enum log_level level, const char *format,
 	log_line(peer->source, level, "%s: %s", peer->label, text);
 }
 
-/* What the configuration refuses may be allowed in its file already, which a guest cannot see. */
+/* A refused request may be allowed by a newer file already. A guest cannot see the file. */
 static const char *hint(const struct peer *peer, int error) {
 	bool refused = error == -EPERM || error == -EACCES || error == -ENOENT || error == -EDQUOT;
 	if (!refused || peer->client == NULL) {
@@ -59,7 +59,7 @@ static void send_result(struct peer *peer, uint32_t serial, int error, uint32_t 
 	size_t size = sizeof(message.result.text);
 	size_t used = (size_t)snprintf(text, size, "%s", before);
 	vsnprintf(text + used, size - used, format, args);
-	/* Where it was cut off, half a character may be left. */
+	/* Truncation may have split a UTF-8 character. */
 	size_t length = strlen(text);
 	while (length > 0 && !gid_wire_text_is_valid(text, length)) {
 		text[--length] = '\0';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "peer_clock.h"
 
-#define SLACK 1000u /* ns, for what the drift was rounded */
+#define SLACK 1000u /* ns, for rounding of the drift */
 
 static uint64_t error_now(const struct peer_clock_sample *sample, uint64_t now) {
 	uint64_t age = now > sample->made ? now - sample->made : 0;
@@ -12,8 +12,10 @@ static uint32_t count_samples(const struct peer_clock *clock) {
 	return clock->count < PEER_CLOCK_SAMPLES ? clock->count : PEER_CLOCK_SAMPLES;
 }
 
-/* Whether the clocks would have had to drift faster than they can: one of them was set, or stopped
- * with its machine. */
+/*
+ * Whether the offset changed by more than drift explains: a clock was set, or stopped with its
+ * machine.
+ */
 static bool has_jumped(const struct peer_clock *clock, const struct peer_clock_sample *fresh) {
 	for (uint32_t i = 0; i < count_samples(clock); i++) {
 		const struct peer_clock_sample *old = &clock->samples[i];
@@ -37,11 +39,11 @@ void peer_clock_add(struct peer_clock *clock, uint64_t asked, uint64_t now, uint
 			.made = now,
 	};
 	if (has_jumped(clock, &sample)) {
-		clock->count = 0; /* what was known before is known no more */
+		clock->count = 0; /* older samples describe another clock */
 	}
 	clock->samples[clock->count++ % PEER_CLOCK_SAMPLES] = sample;
 	if (clock->count == 2 * PEER_CLOCK_SAMPLES) {
-		clock->count = PEER_CLOCK_SAMPLES; /* stays at the same place, and never wraps */
+		clock->count = PEER_CLOCK_SAMPLES; /* keeps the same slot, and never overflows */
 	}
 }
 

@@ -20,7 +20,7 @@ bool seal_is_for(uint32_t uid) {
 	return uid == 0 || uid == geteuid();
 }
 
-/* Once, for the first question of the time zone reads files. */
+/* Made once, when the domain is sealed: the first look at the time zone reads files. */
 static void write_text(struct gidd *gidd) {
 	struct seal *seal = &gidd->seal;
 	time_t since = (time_t)seal->since;
@@ -44,7 +44,7 @@ void seal_set(struct gidd *gidd, bool on, const char *who) {
 	if (on) {
 		write_text(gidd);
 	}
-	/* Who does not read loses the connection while nothing may be allocated for it. */
+	/* While sealed, gidd allocates no queue: a peer that does not read loses its connection. */
 	packet_stream_let_wait(!on);
 	gid_closer_settle(on);
 	gidd->seal.changed(gidd);
@@ -72,9 +72,9 @@ void seal_finish(struct gidd *gidd) {
 	gidd->seal.since = 0;
 }
 
-/* --- refusing --------------------------------------------------------------------------------- */
+/* --- refusals --------------------------------------------------------------------------------- */
 
-/* Of SUBSCRIBER and ACCEPT, which are not answered, those say so who take them. */
+/* SUBSCRIBER and ACCEPT have no answer; the functions that handle them check the seal. */
 static bool asks_for_more(const union gid_wire_message *message) {
 	switch (message->header.type) {
 	case GID_WIRE_EXPORT:

@@ -10,23 +10,26 @@
 
 #include "closer.h"
 
-/* How often those are asked whose connections are over, and how many of them at once. */
+/* The interval at which sockets of closed connections are checked, and how many per round. */
 #define LOOK_US 100000u
 #define LOOKS_MAX 1024u
 
 #define SURE 64u
-#define FEW 2u /* what one answer has at most */
+#define FEW 2u /* the most that one answer carries */
 #define PARTS 16u
 
-/* What there may be, by one of these: of a connection, of a giver, and of all. */
+/*
+ * A connection may send more descriptors if any one row allows it: by its own count, its giver's,
+ * and the total.
+ */
 static const struct {
 	uint32_t of_one, of_giver;
-	uint32_t parts_of_giver, parts_of_all; /* of those that gidd may have open */
+	uint32_t parts_of_giver, parts_of_all; /* in parts of RLIMIT_NOFILE */
 } steps[] = {
 		{UINT32_MAX, UINT32_MAX, 2, 4},
-		{SURE, UINT32_MAX, 8, 10}, /* whatever others of his left */
+		{SURE, UINT32_MAX, 8, 10}, /* even if other peers of the same giver took nothing */
 		{FEW, UINT32_MAX, 9, 11},
-		{UINT32_MAX, SURE, PARTS, 14}, /* whatever other givers left */
+		{UINT32_MAX, SURE, PARTS, 14}, /* even if peers of other givers took nothing */
 };
 
 #define QUEUED_PARTS 12u
@@ -35,27 +38,27 @@ struct account {
 	TAILQ_ENTRY(account) entry;
 	uint64_t giver;
 	uint32_t count, queued;
-	uint32_t connections, left; /* those are over */
+	uint32_t connections, left; /* `left`: closed ones that still hold descriptors */
 };
 
 struct untaken {
-	TAILQ_ENTRY(untaken) entry; /* once its connection is over */
+	TAILQ_ENTRY(untaken) entry; /* in `left`, once its connection is closed */
 	struct account *account;
 	int socket;
-	uint32_t count; /* at most so many were sent and not yet taken */
+	uint32_t count; /* upper bound of descriptors that were sent and not taken */
 };
 
 static TAILQ_HEAD(, account) accounts = TAILQ_HEAD_INITIALIZER(accounts);
 static TAILQ_HEAD(, untaken) left = TAILQ_HEAD_INITIALIZER(left);
 static uint32_t left_count, total, total_queued;
-static sd_event_source *timer; /* off while nothing is left */
+static sd_event_source *timer; /* off while `left` is empty */
 
 bool untaken_is_unread(int socket) {
 	int unread = 0;
 	return ioctl(socket, SIOCOUTQ, &unread) == 0 && unread > 0;
 }
 
-/* --- who is charged --------------------------------------------------------------------------- */
+/* --- accounts of givers ----------------------------------------------------------------------- */
 
 static struct account *account_find(uint64_t giver) {
 	struct account *account;
@@ -141,7 +144,7 @@ void untaken_unqueue(struct untaken *untaken, uint32_t count) {
 	total_queued -= count;
 }
 
-/* Whose connection is over. What waits in the socket unread may hold descriptors of the peer. */
+/* Its connection is closed. Unread data in the socket can hold descriptors of the peer. */
 static void untaken_close(struct untaken *untaken) {
 	untaken_clear(untaken);
 	gid_closer_hang_up(untaken->socket);
@@ -149,7 +152,7 @@ static void untaken_close(struct untaken *untaken) {
 	free(untaken);
 }
 
-/* --- those that are left ---------------------------------------------------------------------- */
+/* --- closed connections with descriptors not taken -------------------------------------------- */
 
 static void close_left(struct untaken *untaken) {
 	uint64_t before = gid_closer_charge(untaken->account->giver);

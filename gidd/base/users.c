@@ -11,7 +11,7 @@ static bool is_number(const char *user) {
 	return strspn(user, "0123456789") == strlen(user);
 }
 
-/* CONFIG_NOBODY: there is no such user. */
+/* CONFIG_NOBODY: the user does not exist. */
 static uid_t find_user(const char *user) {
 	if (is_number(user)) {
 		unsigned long long number = strtoull(user, NULL, 10);
@@ -53,7 +53,7 @@ const struct config_client *users_find_section(
 	TAILQ_FOREACH(client, &config->clients, entry) {
 		bool is_its = client->domain == domain && client->uid == user &&
 				user != CONFIG_NOBODY;
-		/* By its number before one by a name. */
+		/* A section by number takes precedence over one by name. */
 		if (is_its &&
 				(found == NULL ||
 						(is_number(client->user) &&
