@@ -34,9 +34,9 @@ static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-/* --- what its user may do --------------------------------------------------------------------- */
+/* --- rights of its user ----------------------------------------------------------------------- */
 
-/* NULL: it may do what the domain may. */
+/* NULL: the client may do what its domain may. */
 static const struct config_client *find_section(struct client *client) {
 	const struct gidd *gidd = client->peer.gidd;
 	const struct config_client *section =
@@ -66,7 +66,7 @@ const char *client_section_name(struct client *client) {
 	return section != NULL ? section->user : "*";
 }
 
-/* Who can look into gidd itself sees all: it is whom others ask for help. */
+/* Users who may use `gidctl seal` see everything: they are the ones who help others. */
 bool client_sees_a_part(struct client *client) {
 	return !client_may_read_all(client) && !seal_is_for(client->uid);
 }
@@ -79,7 +79,9 @@ bool client_may_ask_for_status(struct client *client) {
 	return access_client_may_ask_for_status(find_section(client));
 }
 
-/* What all programs of its user together may have. Users are not asked for where none has a limit.
+/*
+ * The limit for all programs of the user together. If no section has a limit, the user is not
+ * looked up.
  */
 static uint64_t user_quota(struct client *client, enum quota quota) {
 	const struct gidd *gidd = client->peer.gidd;
@@ -93,7 +95,7 @@ static uint64_t user_quota(struct client *client, enum quota quota) {
 	return section != NULL ? section->quota[quota] : UINT64_MAX;
 }
 
-/* What they have. A connection counts as one. */
+/* What all programs of the user have now. For QUOTA_CLIENTS: its live connections. */
 static uint64_t used_by_user(const struct client *client, enum quota quota) {
 	const struct client *other;
 	uint64_t used = 0;
@@ -135,7 +137,7 @@ void client_tell_sealed(struct gidd *gidd) {
 	}
 }
 
-/* Without an object of it, which would be new. */
+/* Needs no client object, which would be a new allocation. */
 static void refuse_sealed(const struct gidd *gidd, int fd, uid_t uid) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_RESULT, 0);
@@ -144,7 +146,10 @@ static void refuse_sealed(const struct gidd *gidd, int fd, uid_t uid) {
 	(void)gid_socket_send(fd, &message, message.header.size, NULL, 0);
 	log_line(log_user(uid), LOG_LEVEL_WARNING, "a program of uid %u is refused: %s",
 			(unsigned)uid, gidd->seal.text);
-	/* With its greeting unread it would get an error in place of the sentence. */
+	/*
+	 * Closing a socket with unread data resets it: the program would get an error, not the
+	 * sentence.
+	 */
 	shutdown(fd, SHUT_RDWR);
 	gid_closer_empty(fd, NULL);
 }
@@ -195,7 +200,7 @@ static void handle_message(void *data, const union gid_wire_message *message,
 	client->peer.gidd->client_events->message(client, message, fds);
 }
 
-/* It may ask again, and has lost nothing. */
+/* The client has lost nothing, and may ask again. */
 static bool handle_starved(void *data, const struct gid_wire_header *header) {
 	struct client *client = data;
 	bool is_request = header->type == GID_WIRE_EXPORT || header->type == GID_WIRE_SUBSCRIBE;
@@ -227,13 +232,16 @@ static bool is_full(struct gidd *gidd) {
 	return gidd->used[QUOTA_CLIENTS] >= gidd->self->quota[QUOTA_CLIENTS];
 }
 
-/* Whose user has more than half of all connections, if that is another one: the newest, or NULL. */
+/*
+ * The newest connection of the user who has more than half of all; NULL: there is no such user, or
+ * it is `user`.
+ */
 static struct client *find_to_yield(struct gidd *gidd, uid_t user) {
 	struct client *client, *newest = NULL;
 	int64_t lead = 0;
 	uint64_t count = 0;
 	uid_t most = user;
-	/* Of each two of different users both are left out: who has more than half is left over. */
+	/* Majority vote: connections of different users cancel in pairs, so a majority remains. */
 	TAILQ_FOREACH(client, &gidd->clients, entry) {
 		if (!client->stream.failed && lead == 0) {
 			most = client->uid;
@@ -252,7 +260,7 @@ static struct client *find_to_yield(struct gidd *gidd, uid_t user) {
 	return may ? newest : NULL;
 }
 
-/* Among programs of one user there is nobody to charge one more to but the domain. */
+/* Ends no connection for another program of the same user: only the domain's limit applies then. */
 static bool make_room(struct gidd *gidd, uid_t user) {
 	struct client *yields = is_full(gidd) ? find_to_yield(gidd, user) : NULL;
 	if (yields != NULL) {
@@ -264,7 +272,7 @@ static bool make_room(struct gidd *gidd, uid_t user) {
 	return yields != NULL || !is_full(gidd);
 }
 
-/* Whether it may stay, as one more of its user and of the domain. Else it is told why not. */
+/* Whether the client may stay, by the limits of its user and domain. If not, it is told why. */
 static bool admit(struct client *client) {
 	struct gidd *gidd = client->peer.gidd;
 	char why[192];
@@ -283,14 +291,14 @@ static bool admit(struct client *client) {
 	return room;
 }
 
-/* Whether it may send descriptors. Else it is told, and leaves. */
+/* Whether the client may send descriptors. If not, it is told why, and its connection ends. */
 static bool admit_descriptors(struct client *client, int fd) {
 	const char *refusal = packet_stream_refuses(client->peer.source);
 	if (refusal == NULL) {
 		gid_socket_accept_rights(fd);
 		return true;
 	}
-	/* With nothing in its queue it is not one of those that cannot be closed. */
+	/* With its queue empty, closing it cannot get stuck, so nobody is charged. */
 	client->stream.giver = gid_socket_refuse_rights(fd) ? 0 : client->peer.source;
 	peer_result(&client->peer, 0, -EAGAIN, 0, "%s", refusal);
 	packet_stream_fail(&client->stream, "%s", refusal);

@@ -8,16 +8,17 @@
 #include "slabs.h"
 
 /*
- * A program that gets a processor has left by then, and loses nothing: it asks us twice, in a
- * machine that may be slow, and sends from there meanwhile. What its readers have is theirs for at
- * most half of that, unless asking took longer. Who leaves later finds zeroes, and is told. It is
- * the program's own data that waits so long.
+ * The time in which a program has to leave memory that its reader lost. A program that gets a
+ * processor leaves in time and loses nothing: it asks gidd twice, on a machine that may be slow,
+ * and sends from the new place. Its readers keep their frames for at most half of this time, unless
+ * asking took longer. A program that is late finds zeroes, and is told. Only the program's own data
+ * waits this long.
  */
 #define LEAVE_US (UINT64_C(1000) * 1000)
-/* Who is still there writes on: emptied again so often. */
+/* A program that has not left may write again: the memory is cleared again at this interval. */
 #define AGAIN_US (UINT64_C(100) * 1000)
 
-/* --- time to leave ---------------------------------------------------------------------------- */
+/* --- the deadline ----------------------------------------------------------------------------- */
 
 static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 	struct gidd *gidd = data;

@@ -122,7 +122,7 @@ void local_init(struct gidd *gidd) {
 
 void local_close(struct gidd *gidd) {
 	struct client *client;
-	slab_book_close(gidd->slab_book); /* the next gidd's clients are these */
+	slab_book_close(gidd->slab_book); /* keeps these clients in it */
 	gidd->slab_book = NULL;
 	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
 		client_destroy(client);

@@ -137,9 +137,9 @@ static int print_windows(const struct config *config, const char *runtime) {
 	return error;
 }
 
-/* --- what there may be at most -------------------------------------------------------------- */
+/* --- limits ----------------------------------------------------------------------------------- */
 
-/* Of its column; each has room for eight digits. */
+/* The width of a column: at least eight digits. */
 static int quota_width(enum quota quota) {
 	int length = (int)strlen(quota_name(quota));
 	return length > 8 ? length : 8;
@@ -153,7 +153,7 @@ static void print_quota(enum quota quota, uint64_t most) {
 	printf(" %*s", quota_width(quota), text);
 }
 
-/* What gidd grants is known before: a domain that is sealed has some of this, and gets no more. */
+/* All that gidd can grant is known in advance: a sealed domain has part of it, and gets no more. */
 static void print_limits(const struct config *config) {
 	const struct config_domain *domain;
 	uint64_t sum = 0;
@@ -184,7 +184,7 @@ static const char *choose_runtime(const struct config *config) {
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* Each slab and each waiting subscription holds some; quotas bound them, not this limit. */
+/* Each slab and each waiting subscription holds a descriptor. Quotas bound them, not this limit. */
 static void raise_descriptor_limit(void) {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -193,7 +193,7 @@ static void raise_descriptor_limit(void) {
 	}
 }
 
-/* Of a guest the window is a device, whose size is what it is. */
+/* A guest's window is a PCI device: nobody can truncate it. */
 static void protect_windows(const struct gidd *gidd) {
 	int error = truncation_forbid();
 	if (error < 0 && gidd->self->kind != KIND_GUEST &&
@@ -205,7 +205,7 @@ static void protect_windows(const struct gidd *gidd) {
 	}
 }
 
-/* Whoever has none, as in a sandbox, works; but what it would tell stays unknown. */
+/* Without /proc, as in some sandboxes, gidd still runs with fewer features. */
 static void check_proc(void) {
 	if (access("/proc/self/fd", X_OK) < 0) {
 		log_warning("there is no /proc here, or it is not that of this process: dma-bufs "
@@ -215,16 +215,18 @@ static void check_proc(void) {
 	}
 }
 
-/* sd-event's own would open a socket each time. */
+/*
+ * Tells the service manager that gidd is alive. sd-event's own watchdog opens a socket each time.
+ */
 struct life {
 	struct notify notify;
-	sd_event_source *timer; /* NULL: nobody watches */
+	sd_event_source *timer; /* NULL: no watchdog */
 };
 
 static int handle_life(sd_event_source *source, uint64_t now, void *data) {
 	struct life *life = data;
 	notify_alive(&life->notify, gid_clock_now());
-	/* Twice as often as it must be, for a timer may come a moment too soon. */
+	/* Half of the interval, as a timer can be a little late. */
 	sd_event_source_set_time_relative(source, life->notify.interval_ns / NS_PER_US / 2);
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
@@ -250,7 +252,7 @@ static int init_event(struct gidd *gidd) {
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN); /* a way to the hub that is gone says so by EPIPE */
+	signal(SIGPIPE, SIG_IGN); /* a closed connection to the hub gives EPIPE */
 	int error = sd_event_new(&gidd->event);
 	if (error >= 0) {
 		error = sd_event_add_signal(gidd->event, NULL, SIGTERM, NULL, NULL);
@@ -341,8 +343,7 @@ int main(int argc, char **argv) {
 		}
 	}
 	if (error == 0 && serve) {
-		/* Each file and folder is made with the mode that it needs: others have to get by.
-		 */
+		/* Each file and folder is created with the exact mode that other users need. */
 		umask(S_IWGRP | S_IWOTH);
 		gidd.runtime = choose_runtime(&config);
 		char name[80];

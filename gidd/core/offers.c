@@ -9,11 +9,10 @@
 #include "seal.h"
 #include "subscriptions.h"
 
-/* Programs can publish and end streams as fast as they like; links hear of it no faster than this.
- */
+/* Programs can publish and end streams as fast as they like; links are told at this interval. */
 #define SEND_EVERY_US 100000u
 
-/* --- ours ------------------------------------------------------------------------------------- */
+/* --- our streams ------------------------------------------------------------------------------ */
 
 static void send_offers(struct link *link, union gid_wire_message *message, bool more) {
 	message->offers.more = more;
@@ -21,7 +20,7 @@ static void send_offers(struct link *link, union gid_wire_message *message, bool
 	gid_wire_begin(message, GID_WIRE_OFFERS, 0);
 }
 
-/* All of them, also where that is none. */
+/* Sends the list even if it is empty. */
 static void send_list(struct gidd *gidd, struct link *link) {
 	const struct stream *stream;
 	union gid_wire_message message;
@@ -49,7 +48,7 @@ static int handle_due(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-/* Made once: a stream may end while nothing new is to be made. */
+/* The timer is created once: a stream may end while the seal forbids allocations. */
 void offers_changed(struct gidd *gidd) {
 	int state = SD_EVENT_ONESHOT;
 	if (TAILQ_EMPTY(&gidd->links)) {
@@ -71,14 +70,14 @@ void offers_finish(struct gidd *gidd) {
 	gidd->offers = sd_event_source_disable_unref(gidd->offers);
 }
 
-/* --- of others -------------------------------------------------------------------------------- */
+/* --- streams of other domains ----------------------------------------------------------------- */
 
 static void list_finish(struct link_offers *list) {
 	free(list->names);
 	*list = (struct link_offers){0};
 }
 
-/* Both lists of a link keep their memory, from one OFFERS to the next. False: there is no more. */
+/* A link keeps the memory of both lists from one OFFERS to the next. False: out of memory. */
 static bool list_reserve(struct link_offers *list, uint64_t count, bool sealed) {
 	if (count <= list->room) {
 		return true;
@@ -92,7 +91,7 @@ static bool list_reserve(struct link_offers *list, uint64_t count, bool sealed) 
 	return true;
 }
 
-/* An honest domain has no more streams than `most`, which the configuration lets it have. */
+/* An honest domain has at most `most` streams, its limit in the configuration. */
 static void list_add(struct link_offers *list, const struct gid_wire_offers *offers, uint64_t most,
 		bool sealed) {
 	uint64_t left = list->count < most ? most - list->count : 0;
@@ -103,7 +102,7 @@ static void list_add(struct link_offers *list, const struct gid_wire_offers *off
 	}
 }
 
-/* What there is no room for while we are sealed is not there: nobody could have it. */
+/* While sealed, names without room are dropped: nobody could subscribe to those streams. */
 void offers_heard(struct link *link, const struct gid_wire_offers *offers) {
 	bool sealed = seal_is_on(link->peer.gidd);
 	list_add(&link->coming_offers, offers, link->remote->quota[QUOTA_STREAMS], sealed);

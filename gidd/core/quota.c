@@ -6,7 +6,7 @@
 #include "client.h"
 #include "gidd.h"
 
-/* Total, whatever the limit. */
+/* Cannot overflow, whatever the limit. */
 static bool fits(uint64_t used, uint64_t amount, uint64_t limit) {
 	return used <= limit && amount <= limit - used;
 }

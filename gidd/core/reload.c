@@ -21,7 +21,7 @@
 #include "transport.h"
 #include "users.h"
 
-/* Makes a text of a line, which may quote any bytes of the file. */
+/* Makes valid text of a line that may quote any bytes of the file. */
 static void clean(char *line, size_t length) {
 	if (gid_wire_text_is_valid(line, length)) {
 		return;
@@ -43,14 +43,14 @@ static void log_errors(char *errors) {
 	}
 }
 
-/* What it lets others have would be new. */
+/* The new configuration could grant more. */
 static int refuse_sealed(const struct gidd *gidd, struct config *fresh, FILE *errors) {
 	config_init(fresh);
 	fprintf(errors, "%s\n", gidd->seal.text);
 	return -EINVAL;
 }
 
-/* All of it is taken over, or nothing. */
+/* The new configuration is applied as a whole, or not at all. */
 static int read_again(struct reload *reload, uint32_t *left) {
 	struct config fresh;
 	char *errors = NULL;
@@ -84,7 +84,7 @@ static void notify_reloading(void) {
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, gid_clock_now() / 1000);
 }
 
-/* Of `left` pieces of memory it is told already that they are to be left. */
+/* `left`: pieces of memory whose owners were told already that they must leave them. */
 static void apply(struct gidd *gidd, const char *what, uint32_t left) {
 	uint32_t ended = subscription_end_unshared(gidd);
 	uint32_t revoked = slab_revoke_unshared(gidd);

@@ -30,7 +30,7 @@ static void handle_lost(struct link *link) {
 	stream_link_down(gidd, &link->peer);
 	offers_forget(link);
 	if (link->kind->windows_only) {
-		/* Its machine died, or began anew: what it has in memory now may be anything. */
+		/* Its machine died or restarted: the contents of its memory are no longer known. */
 		slab_destroy_of_domain(gidd, link->peer.domain);
 		slab_forget_importer(&link->peer);
 	} else {
@@ -116,7 +116,7 @@ static int open_doorbell(struct gidd *gidd) {
 	return 0;
 }
 
-/* The host joins others also where it shares nothing with them itself. */
+/* The host's hub also joins guests with which the host shares nothing itself. */
 static bool is_joined(const struct gidd *gidd) {
 	return gidd->self->kind == KIND_HOST ? config_has_hub(gidd->config)
 					     : config_has_window(gidd->config, gidd->self);

@@ -23,7 +23,7 @@
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
-/* That of a user namespace is an ordinary user outside of it, and can be led to nothing else. */
+/* Root of a user namespace is an ordinary user outside: it can do no harm as root. */
 static bool is_root_of_machine(void) {
 	FILE *map = geteuid() == 0 ? fopen("/proc/self/uid_map", "re") : NULL;
 	unsigned here, outside, count;
@@ -37,7 +37,7 @@ static bool is_root_of_machine(void) {
 	return is_root;
 }
 
-/* Nor may others move it, or what is above it, away. */
+/* Other users must not be able to rename the folder, or one above it. */
 static int check_above(const char *runtime) {
 	char real[PATH_MAX], part[PATH_MAX];
 	if (!is_root_of_machine() ||
@@ -53,8 +53,8 @@ static int check_above(const char *runtime) {
 }
 
 /*
- * Who may put something else in the place of our socket could speak for us to our clients; in the
- * place of a folder in which root's gidd makes sockets, could have it give any file away.
+ * Whoever can replace the socket can impersonate gidd to its clients. Whoever can replace the
+ * folder could make gidd, as root, give away any file.
  */
 static int check_runtime(const char *runtime) {
 	struct stat status;
@@ -78,7 +78,7 @@ static int check_runtime(const char *runtime) {
 	return check_above(runtime);
 }
 
-/* `own`, which has the lock, is gidd's own even where systemd made the domain's folder, as root. */
+/* `own` holds the lock. gidd creates it, even where systemd created the domain's folder as root. */
 static int make_folders(const struct server *server, char *own, size_t size) {
 	int error = check_runtime(server->gidd->runtime);
 	if (error == 0) {
@@ -117,7 +117,7 @@ static void handle_connection(void *data, int fd) {
 	client_create(data, fd);
 }
 
-/* Whoever may connect is in the domain: its user alone, or a group. */
+/* Who may connect belongs to the domain: its user alone, or a group. */
 static int find_group(const struct config_domain *domain, struct listener_access *access) {
 	*access = (struct listener_access){.mode = 0600, .user = -1, .group = -1};
 	if (domain->group == NULL) {

@@ -15,28 +15,33 @@
 #include "shm_window.h"
 #include "transport.h"
 
-/* What is cleaned at a time: a fraction of a millisecond. */
+/* Cleared at a time: this takes a fraction of a millisecond. */
 #define PIECE (UINT64_C(1) << 20)
-/* Ranges of a client that it has asked for and not got yet: our library asks for one at a time. */
+/* Open requests for memory of one client. Our library has one at a time. */
 #define DIRTY_MAX 16u
 /*
- * For one request: places that somebody keeps locked whom this gidd does not know are passed over
- * one behind the other, so many for sure, and more within this time. The kernel walks all locks
- * for each, and who has a descriptor of the window may have as many as it likes.
+ * For one request: places that a process unknown to this gidd holds locked are skipped one by one,
+ * this many in any case, and more within this time. The kernel walks all locks for each, and a
+ * process with a descriptor of the window may set as many as it likes.
  */
 #define LOCKED_SURE 64u
 #define LOCKED_NS (UINT64_C(20) * 1000 * 1000)
-/* How long who asks for memory waits until the hub has said which windows are for whom. */
+/* How long a request for memory waits for the hub to say which domains read which window. */
 #define TOLD_US (UINT64_C(1) * 1000 * 1000)
 
-/* To pages of this machine, which maps its own ranges. They may be larger than the wire's. */
+/*
+ * To pages of this machine, which maps its own ranges. They can be larger than those of the wire.
+ */
 static uint64_t round_up(uint64_t size) {
 	return gid_memory_round_up(size);
 }
 
 /* --- locks ------------------------------------------------------------------------------------ */
 
-/* Whether somebody uses a part of it whom this gidd does not know; `*behind` is where that ends. */
+/*
+ * Whether a process unknown to this gidd holds a part of the range locked; `*behind` is where that
+ * part ends.
+ */
 static bool is_locked(
 		const struct shm_window *window, uint64_t offset, uint64_t size, uint64_t *behind) {
 	struct flock lock = {
@@ -52,7 +57,7 @@ static bool is_locked(
 	return true;
 }
 
-/* A description of the window that holds the range. */
+/* Opens a file description of the window that holds a lock on the range. */
 static int open_locked(const struct shm_window *window, uint64_t offset, uint64_t size) {
 	struct flock lock = {
 			.l_type = F_RDLCK,
@@ -75,8 +80,8 @@ static int open_locked(const struct shm_window *window, uint64_t offset, uint64_
 /* --- tables of generations -------------------------------------------------------------------- */
 
 /*
- * Nothing in it is current from now on: who has not heard yet that the slab is gone finds that out
- * before it finds other pixels.
+ * Clears the table: a reader that has not yet heard that the slab is gone sees that its generation
+ * is over before it sees other pixels.
  */
 static void end_table(const struct shm_window *window, struct shm_range *range) {
 	if (range->table != 0) {
@@ -86,7 +91,7 @@ static void end_table(const struct shm_window *window, struct shm_range *range) 
 	}
 }
 
-/* Somebody has this again: another one, or, where it `returns`, who had it before. */
+/* The range is in use again. If it `returns` to its earlier client its table stays valid. */
 static void forget_ended(struct shm_window *window, uint64_t offset, uint64_t size, bool returns) {
 	const uint64_t end = offset + size;
 	struct shm_range *range;
@@ -122,9 +127,12 @@ void shm_range_set_table(struct gidd *gidd, uint32_t number, uint64_t table, uin
 	}
 }
 
-/* --- what some may not read any more ---------------------------------------------------------- */
+/* --- memory that a reader has lost ------------------------------------------------------------ */
 
-/* Has the hub empty it, by pieces: whoever has it mapped sees zeroes then. It may be gone after. */
+/*
+ * Has the hub clear the range piece by piece: every mapping of it reads zeroes then. Does not use
+ * `range` after it returns to the caller, as the caller may remove it.
+ */
 static void empty(struct gidd *gidd, const struct shm_window *window, struct shm_range *range) {
 	struct transport *transport = gidd->transport;
 	uint64_t begin = range->offset, end = begin + range->size;
@@ -163,7 +171,7 @@ static bool is_part(const struct domain_set *part, const struct domain_set *all)
 	return domain_set_is_equal(&both, all);
 }
 
-/* Whether all who read the window may read what is in the range. */
+/* Whether all readers of the window may read what the range holds. */
 static bool may_stay(const struct gidd *gidd, const struct shm_window *window,
 		const struct shm_range *range) {
 	const struct config *config = gidd->config;
@@ -171,7 +179,7 @@ static bool may_stay(const struct gidd *gidd, const struct shm_window *window,
 		return TAILQ_EMPTY(&config->withdrawals);
 	}
 	if (range->readers == GID_WIRE_READERS_DOMAIN) {
-		return true; /* what is between the two ends with their subscriptions */
+		return true; /* it holds rings and pages of two domains that keep their link */
 	}
 	struct domain_set readers = range->readers == GID_WIRE_READERS_STREAM
 			? config_readers_of_stream(config, gidd->self, range->stream)
@@ -224,7 +232,7 @@ bool shm_range_empty_evicted(struct gidd *gidd) {
 	return any;
 }
 
-/* --- dealing out ------------------------------------------------------------------------------ */
+/* --- allocation ------------------------------------------------------------------------------- */
 
 static struct shm_range *take(struct shm_window *window, struct client *client, uint64_t size) {
 	uint64_t from = 0, offset, filled = shm_window_filled(client->peer.gidd, window);
@@ -246,7 +254,7 @@ static struct shm_range *take(struct shm_window *window, struct client *client, 
 	return NULL;
 }
 
-/* A piece of a window, of so many bytes. */
+/* Charges one piece of a window, of `size` bytes. */
 static int take_quotas(struct client *client, uint64_t size, char why[static 192]) {
 	int error = quota_take(client, QUOTA_MEMORY, size, why);
 	if (error == 0) {
@@ -263,7 +271,7 @@ static void give_quotas(struct client *client, uint64_t size) {
 	quota_give(client, QUOTA_PIECES, 1);
 }
 
-/* `is_gone`: its client is, which may come back and have it again. */
+/* `is_gone`: the client closed its connection, and may come back for the range. */
 static void give_back(struct shm_window *window, struct shm_range *range, bool is_gone) {
 	if (range->dirty) {
 		TAILQ_REMOVE(&window->dirty, range, dirty_entry);
@@ -271,7 +279,7 @@ static void give_back(struct shm_window *window, struct shm_range *range, bool i
 	struct gidd *gidd = range->client->peer.gidd;
 	give_quotas(range->client, range->size);
 	if (range->left) {
-		range->client = NULL; /* nobody gets it before it is empty */
+		range->client = NULL; /* nobody may get the range before it is cleared */
 		empty(gidd, window, range);
 	} else if (!is_gone || range->table == 0 || !shm_map_end(&window->map, range)) {
 		end_table(window, range);
@@ -308,7 +316,7 @@ static void give(struct shm_window *window, struct shm_range *range) {
 	close(fd);
 }
 
-/* The next one in the queue that is of another client, else of the same. */
+/* The next range in the queue of another client; without one, the first of the queue. */
 static struct shm_range *next_turn(const struct shm_window *window, const struct shm_range *range) {
 	struct shm_range *next;
 	TAILQ_FOREACH(next, &window->dirty, dirty_entry) {
@@ -319,7 +327,7 @@ static struct shm_range *next_turn(const struct shm_window *window, const struct
 	return TAILQ_FIRST(&window->dirty);
 }
 
-/* A piece of the first range; whose turn is next comes to its place. */
+/* Clears a piece of the first range, then moves the range whose turn is next to the front. */
 static void clean_piece(struct shm_window *window, struct shm_range *range) {
 	uint64_t left = range->size - range->clean;
 	size_t piece = (size_t)(left < PIECE ? left : PIECE);
@@ -337,7 +345,7 @@ static void clean_piece(struct shm_window *window, struct shm_range *range) {
 	}
 }
 
-/* A timer, for a deferred source would go before all that came later. */
+/* A timer, as a deferred source would run before all events that come later. */
 static int handle_cleaning(sd_event_source *source, uint64_t now, void *data) {
 	struct shm_window *window = data;
 	struct shm_range *range = TAILQ_FIRST(&window->dirty);
@@ -381,7 +389,7 @@ static struct domain_set find_readers(
 	return config_readers_of_any(config, gidd->self);
 }
 
-/* The window for whom the request names; NULL after the answer that there is none. */
+/* The window whose readers are those of the request; NULL, after answering, if there is none. */
 static struct shm_window *find_window(struct client *client, const struct gid_wire_alloc *request) {
 	struct gidd *gidd = client->peer.gidd;
 	struct domain_set readers = find_readers(gidd, request);
@@ -444,7 +452,7 @@ static void alloc(struct client *client, const struct gid_wire_alloc *request) {
 	}
 }
 
-/* --- before the hub has said who reads what -------------------------------------------------- */
+/* --- requests before the hub has told who reads what ------------------------------------------ */
 
 struct shm_waiting {
 	struct shm_waiting *next;
@@ -452,7 +460,7 @@ struct shm_waiting {
 	struct gid_wire_alloc request;
 };
 
-/* In any order: a client takes answers by their serials. */
+/* In any order: clients match answers by their serials. */
 static void answer_waiting(struct gidd *gidd) {
 	struct shm_waiting *waiting;
 	while ((waiting = gidd->waiting) != NULL) {
@@ -484,7 +492,7 @@ static void stop_waiting(struct gidd *gidd, const struct client *client) {
 	}
 }
 
-/* False: it cannot wait. */
+/* False: the request cannot wait. */
 static bool let_wait(struct client *client, const struct gid_wire_alloc *request) {
 	struct gidd *gidd = client->peer.gidd;
 	struct shm_waiting *waiting;
@@ -548,7 +556,7 @@ void shm_range_free(struct client *client, const struct gid_wire_allocated *requ
 			error == 0 ? "" : "this client has no such memory, or a slab is in it");
 }
 
-/* Its slabs are still in use where it only lost its connection. */
+/* A client that only lost its connection still uses its slabs. */
 static void free_all_in(struct shm_window *window, const struct client *client) {
 	struct shm_range *range, *next;
 	for (range = TAILQ_FIRST(&window->map.ranges); range != NULL; range = next) {
@@ -568,7 +576,7 @@ void shm_range_free_all_of(struct client *client) {
 	}
 }
 
-/* --- what clients say ------------------------------------------------------------------------- */
+/* --- checks of what clients claim ------------------------------------------------------------- */
 
 int shm_range_check(struct client *client, int fd, uint64_t offset, uint64_t size, bool adopt,
 		const char **why) {

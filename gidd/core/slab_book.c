@@ -11,21 +11,21 @@
 #include "log.h"
 
 #define MAGIC UINT64_C(0x316b6f6f62646967) /* "gidbook1" */
-/* Slabs that are there at one time. Where there are more, the next run has no book. */
+/* The slabs that exist at one time. With more, the next run has no book. */
 #define ENTRIES 8192u
-/* What nobody asked for in so many runs is forgotten. */
+/* An entry that nobody claims in this many runs is removed. */
 #define RUNS_MAX 8u
 
 struct entry {
-	uint32_t number; /* 0: the place is free */
+	uint32_t number; /* 0: the entry is free */
 	uint32_t uid;
-	uint32_t runs; /* ended since; 0: the slab is there */
+	uint32_t runs; /* runs that ended since; 0: the slab exists */
 	uint32_t reserved;
 };
 
 struct slab_book {
 	int fd;
-	bool is_known; /* there was one of the run before */
+	bool is_known; /* the previous run left a valid book */
 	bool is_kept;  /* the next run can rely on it */
 	struct entry entries[ENTRIES];
 };
@@ -33,11 +33,11 @@ struct slab_book {
 /* --- the file --------------------------------------------------------------------------------- */
 
 static bool write_at(const struct slab_book *book, const void *data, size_t size, size_t offset) {
-	errno = ENOSPC; /* of a part only */
+	errno = ENOSPC; /* the reason after a partial write, which sets no errno */
 	return pwrite(book->fd, data, size, (off_t)offset) == (ssize_t)size;
 }
 
-/* Told once: the next run has no book then, whatever is put into this one. */
+/* Logged once. Invalidates the file: from now on nothing is kept for the next run. */
 static void give_up(struct slab_book *book, const char *why) {
 	static const uint64_t none = 0;
 	if (book->is_kept) {
@@ -49,7 +49,7 @@ static void give_up(struct slab_book *book, const char *why) {
 	}
 }
 
-/* Its place in the file is there already, so that no full disk is in the way. */
+/* The file has its full size already: a full disk does no harm. */
 static void write_entry(struct slab_book *book, uint32_t place) {
 	if (book->is_kept &&
 			!write_at(book, &book->entries[place], sizeof(struct entry),
@@ -66,7 +66,7 @@ static bool read_all(struct slab_book *book) {
 			(ssize_t)sizeof(book->entries);
 }
 
-/* The head comes last: without it there is no book. */
+/* Writes the magic number last: without it the file is no book. */
 static bool write_all(struct slab_book *book) {
 	static const uint64_t none = 0, magic = MAGIC;
 	return write_at(book, &none, sizeof(none), 0) &&
@@ -100,9 +100,9 @@ void slab_book_close(struct slab_book *book) {
 	free(book);
 }
 
-/* --- what is in it ---------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------------- */
 
-/* `number` 0: a place that is free. ENTRIES: there is none. */
+/* `number` 0 finds a free entry. ENTRIES: not found. */
 static uint32_t find(const struct slab_book *book, uint32_t number) {
 	uint32_t place = 0;
 	while (place < ENTRIES && book->entries[place].number != number) {

@@ -6,13 +6,13 @@
 #include "streams.h"
 #include "wire_ring.h"
 
-/* --- by what came through a ring -------------------------------------------------------------- */
+/* --- rights through a subscription ------------------------------------------------------------ */
 
 static bool is_slab(gid_id gid, uint32_t domain, uint64_t word) {
 	return gid_slab_key(gid) == gid_slab_key(gid_make(domain, gid_slab_of(word), 0, 0));
 }
 
-/* The ring is its producer's, who may write into it meanwhile. */
+/* The producer may change its ring at any time. */
 static bool ring_names(const struct gid_wire_ring *ring, uint32_t domain, gid_id gid) {
 	if (is_slab(gid, domain, __atomic_load_n(&ring->metadata, __ATOMIC_RELAXED))) {
 		return true;
@@ -36,7 +36,7 @@ static bool has_import(const struct slab *slab, const struct peer *peer) {
 	return false;
 }
 
-/* Whether it is the producer's to give. Of other domains their own gidd answers that. */
+/* Whether the producer may pass on the slab. For other domains their own gidd decides that. */
 static bool may_send(const struct subscription *subscription, const struct slab *slab) {
 	if (subscription->domain != subscription->consumer_domain) {
 		return true;
@@ -61,7 +61,7 @@ bool slab_may_go_to(struct client *client, gid_id gid, const struct slab *slab) 
 		return true;
 	}
 	if (slab == NULL && gid_domain_of(gid) == gidd->self->number) {
-		return false; /* there is none */
+		return false; /* no such slab */
 	}
 	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
 		if (subscription->domain == gid_domain_of(gid) &&
@@ -88,7 +88,7 @@ bool slab_is_known_to(const struct client *client, const struct slab *slab) {
 	return false;
 }
 
-/* --- what is taken ---------------------------------------------------------------------------- */
+/* --- revoking imports ------------------------------------------------------------------------- */
 
 static bool may_keep(struct client *client, const struct slab *slab) {
 	return (slab->owner != NULL || client_may_import(client)) &&
@@ -98,7 +98,7 @@ static bool may_keep(struct client *client, const struct slab *slab) {
 static void take_from(struct client *client) {
 	struct import *import, *next;
 	if (!client_may_read_all(client) || !client_may_import(client)) {
-		slab_refuse_requests(&client->peer); /* it may ask again, by what counts now */
+		slab_refuse_requests(&client->peer); /* it may ask again, with its new rights */
 	}
 	for (import = TAILQ_FIRST(&client->peer.imports); import != NULL; import = next) {
 		next = TAILQ_NEXT(import, of_peer);
@@ -108,7 +108,9 @@ static void take_from(struct client *client) {
 	}
 }
 
-/* Whether the client publishes a stream that some user could read by the older configuration. */
+/*
+ * Whether the client publishes a stream that fewer users may read than by the older configuration.
+ */
 static bool lost_readers(const struct client *client, const struct config *older) {
 	const struct gidd *gidd = client->peer.gidd;
 	const struct stream *stream;
@@ -120,7 +122,9 @@ static bool lost_readers(const struct client *client, const struct config *older
 	return false;
 }
 
-/* Other domains that could read one of its streams, or had a share of ours, and have not any more.
+/*
+ * The domains that lost the right to read one of the client's streams, or all that this domain
+ * shares.
  */
 static struct domain_set lost_domains(const struct client *client, const struct config *older) {
 	const struct gidd *gidd = client->peer.gidd;
@@ -134,7 +138,7 @@ static struct domain_set lost_domains(const struct client *client, const struct 
 	return lost;
 }
 
-/* That have the slab, whoever gave it to them. */
+/* The domains to which the slab is granted, by its owner or by an importer. */
 static struct domain_set granted_to(const struct slab *slab) {
 	const struct import *import;
 	struct domain_set domains = slab->grants;
@@ -144,7 +148,7 @@ static struct domain_set granted_to(const struct slab *slab) {
 	return domains;
 }
 
-/* Its owner sends it, or a client that has it, as a compositor. */
+/* Its owner, or an importer such as a compositor, may have sent it. */
 static bool was_sent_to_losers(const struct slab *slab) {
 	const struct import *import;
 	const struct domain_set domains = granted_to(slab);

@@ -20,14 +20,14 @@
 #include "slab_book.h"
 #include "streams.h"
 
-/* --- finding and numbering -------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 void slab_init(struct gidd *gidd) {
 	TAILQ_INIT(&gidd->slabs);
 	TAILQ_INIT(&gidd->slab_requests);
 	/*
-	 * Clients that outlive a gidd export again under their old numbers. A new gidd must not
-	 * have given those to others meanwhile, and does not know them: it begins elsewhere.
+	 * Clients that outlive their gidd export again under their old numbers. A new gidd does not
+	 * know those, and must not give them to others first: it starts at a random number.
 	 */
 	uint32_t seed = 0;
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed)) {
@@ -54,7 +54,7 @@ static uint32_t nth_number(const struct gidd *gidd, uint64_t n) {
 	return (uint32_t)(1 + (gidd->slab_first + n) % GID_SLAB_MAX);
 }
 
-/* A number that this run has not given before, as long as there is one. */
+/* A number that this run has not used yet, as long as there is one. */
 static uint32_t new_number(struct gidd *gidd) {
 	uint32_t number;
 	do {
@@ -63,13 +63,13 @@ static uint32_t new_number(struct gidd *gidd) {
 	return number;
 }
 
-/* Whether a client that was there before this gidd may have its old number back. */
+/* Whether a client from before this run may have its old number back. */
 static bool may_return(struct gidd *gidd, uint32_t number) {
 	uint32_t place = (number - 1 + GID_SLAB_MAX - gidd->slab_first) % GID_SLAB_MAX;
 	return place >= gidd->slab_issued && find_own(gidd, number) == NULL;
 }
 
-/* --- who has them ----------------------------------------------------------------------------- */
+/* --- imports ---------------------------------------------------------------------------------- */
 
 static struct import *find_import(const struct slab *slab, const struct peer *peer) {
 	struct import *import;
@@ -182,7 +182,7 @@ static void describe(struct gid_wire_imported *description, uint32_t domain,
 	*description = message.imported;
 }
 
-/* A range has one slab, whose table is ended with it. */
+/* Each range holds one slab at most: the range's table ends with the slab. */
 static int use_range(struct client *client, const struct gid_wire_imported *slab, uint32_t window,
 		uint64_t end, const char **why) {
 	struct gid_wire_allocated range;
@@ -196,7 +196,7 @@ static int use_range(struct client *client, const struct gid_wire_imported *slab
 	return 0;
 }
 
-/* Checks the memory of a client's slab. Of our own windows readers get a descriptor of ours. */
+/* Checks the memory of a client's slab. For our own windows, readers get a descriptor of ours. */
 static int check_memory(struct client *client, const struct gid_wire_imported *slab, bool again,
 		int *fd, uint64_t *bytes, uint32_t *window, const char **why) {
 	*window = 0;
@@ -217,7 +217,7 @@ static int check_memory(struct client *client, const struct gid_wire_imported *s
 	return error;
 }
 
-/* Whether the client may have the number again that it had before this gidd ran. */
+/* Whether the client may have the number back that it had before this run. */
 static int check_return(struct client *client, uint32_t number, char why[static 192]) {
 	struct gidd *gidd = client->peer.gidd;
 	if (!may_return(gidd, number)) {
@@ -332,7 +332,7 @@ bool slab_is_in(const struct client *client, const struct gid_wire_allocated *ra
 
 /* --- grants ----------------------------------------------------------------------------------- */
 
-/* The domain had the grant, and may have it no more. */
+/* Revokes the grant, unless someone else still grants the slab to the domain. */
 static void revoke_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) {
 	struct link *link = link_find(gidd, domain);
 	if (link == NULL || slab_is_granted(slab, domain)) {
@@ -443,8 +443,7 @@ uint32_t slab_revoke_unshared(struct gidd *gidd) {
 	return revoked;
 }
 
-/* --- memory that must be left ------------------------------------------------------------------
- */
+/* --- eviction --------------------------------------------------------------------------------- */
 
 void slab_evict(struct slab *slab) {
 	slab->evicting = true;
@@ -460,7 +459,7 @@ void slab_evict_range(struct client *client, uint32_t window, uint64_t offset, u
 	}
 }
 
-/* By its owner, or by a client that has it, as a compositor. */
+/* Its owner, or an importer such as a compositor, may have sent it. */
 static bool was_sent_to(const struct slab *slab, const struct config_domain *reader) {
 	const struct import *import;
 	if (stream_is_withdrawn(slab->owner, reader)) {
@@ -504,13 +503,13 @@ void slab_end_eviction(struct gidd *gidd) {
 	for (slab = TAILQ_FIRST(&gidd->slabs); slab != NULL; slab = next) {
 		next = TAILQ_NEXT(slab, entry);
 		if (slab->evicting) {
-			send_revoked(&slab->owner->peer, slab); /* so that it knows, too late */
+			send_revoked(&slab->owner->peer, slab); /* again: it did not leave */
 			slab_destroy(gidd, slab);
 		}
 	}
 }
 
-/* --- import of ours --------------------------------------------------------------------------- */
+/* --- import of our slabs ---------------------------------------------------------------------- */
 
 void slab_refuse(struct peer *peer, uint32_t serial) {
 	peer_refuse(peer, serial, -ENOENT, "%s",
@@ -530,7 +529,7 @@ void slab_import(struct peer *peer, const struct gid_wire_import *request) {
 	peer_send(peer, &answer, &slab->fd, 1);
 }
 
-/* --- letting go ------------------------------------------------------------------------------- */
+/* --- end of imports --------------------------------------------------------------------------- */
 
 static void let_go(struct import *import) {
 	struct slab *slab = import->slab;

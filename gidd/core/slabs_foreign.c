@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Slabs of other domains: their gidds are asked for them, and again where a link was lost. */
+/* Slabs of other domains. Their gidds are asked for them, and asked again after a link was lost. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,10 +11,9 @@
 #include "shm_window.h"
 #include "slabs.h"
 
-/* Slabs of other domains that a client may wait for. It waits for each, or asks for a few at once.
- */
+/* Open requests of one client for slabs of other domains. Our clients have a few at a time. */
 #define REQUESTS_MAX 64u
-/* As long as the clients of a gidd that came back may take to register again. */
+/* The time that clients of a restarted gidd may take to register again. */
 #define REVALIDATE_AFTER_US (UINT64_C(5) * 1000 * 1000)
 
 static bool is_of(const struct slab *slab, uint32_t domain) {
@@ -22,9 +21,9 @@ static bool is_of(const struct slab *slab, uint32_t domain) {
 }
 
 /*
- * Whether a domain's memory that somebody here has, with that much more, is what its memory= and
- * slabs= allow. Its own gidd sees to that; but that one may have been taken over, and what is
- * mapped here costs us. What is unconfirmed may be gone by now, so it counts by half.
+ * Whether the other domain's memory in use here, with `bytes` more, is within its memory= and
+ * slabs=. Its own gidd enforces these limits, but that gidd may be compromised, and what is mapped
+ * here costs us. An unconfirmed slab may be gone already: it counts half.
  */
 static bool is_within_limits(struct gidd *gidd, const struct config_domain *owner,
 		const struct slab *old, uint64_t bytes) {
@@ -59,7 +58,7 @@ static void refuse_over_limits(
 	peer_result(peer, serial, -EDQUOT, 0, "%s", why);
 }
 
-/* The slab of another domain goes to a client that asked for it. */
+/* Gives the slab of another domain to the client that asked for it. */
 static void pass_on(struct peer *peer, uint32_t serial, const struct gid_wire_imported *answer,
 		int fd, uint64_t bytes) {
 	struct gidd *gidd = peer->gidd;
@@ -95,7 +94,7 @@ static void pass_on(struct peer *peer, uint32_t serial, const struct gid_wire_im
 	peer_send(peer, &message, &fd, 1);
 }
 
-/* Answers come in order: after the last one, nothing is in doubt. */
+/* Answers come in order: after the last one no slab is unconfirmed. */
 static void log_revalidated(const struct gidd *gidd, uint32_t domain) {
 	const struct slab *slab;
 	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
@@ -106,7 +105,9 @@ static void log_revalidated(const struct gidd *gidd, uint32_t domain) {
 	log_line(log_domain(domain), LOG_LEVEL_INFO, "domain %u: slabs revalidated", domain);
 }
 
-/* What the other domain said: the slab's memory by inode and offset; 0: there is no such slab. */
+/*
+ * What the other domain answered: the slab's memory by inode and offset; 0: there is no such slab.
+ */
 static void revalidate(struct gidd *gidd, gid_id gid, uint64_t inode, uint64_t offset) {
 	struct slab *slab = slab_find(gidd, gid_slab_key(gid));
 	if (slab != NULL && slab->owner == NULL) {
@@ -120,10 +121,10 @@ static void revalidate(struct gidd *gidd, gid_id gid, uint64_t inode, uint64_t o
 	log_revalidated(gidd, gid_domain_of(gid));
 }
 
-/* A slab of another domain that its gidd was asked for, and has not answered yet. */
+/* A request to another domain's gidd for one of its slabs, not answered yet. */
 struct slab_request {
 	TAILQ_ENTRY(slab_request) entry;
-	struct peer *peer; /* who is to have it; NULL: it is asked for again, whether it is there */
+	struct peer *peer; /* who asked; NULL: gidd asks whether the slab still exists */
 	uint32_t serial;   /* of the peer's request */
 	gid_id gid;
 };
@@ -142,7 +143,7 @@ static uint32_t count_requests(const struct gidd *gidd, const struct peer *peer)
 	return count;
 }
 
-/* What is wrong with the answer, or NULL; `*bytes` is what its memory counts. */
+/* What is wrong with the answer, or NULL. `*bytes` is set to the size of its memory. */
 static const char *check_answer(struct gidd *gidd, const struct slab_request *request,
 		const struct gid_wire_imported *answer, int *fd, uint64_t *bytes) {
 	const char *why = NULL;
@@ -253,7 +254,10 @@ void slab_destroy_of_domain(struct gidd *gidd, uint32_t domain) {
 	}
 }
 
-/* Whether its gidd will still give us a slab: then it must not think that nobody here has it. */
+/*
+ * Whether its gidd has yet to answer a request for the slab: it must not be told that nobody here
+ * has it.
+ */
 static bool is_asked_for(const struct gidd *gidd, gid_id gid) {
 	const struct slab_request *request;
 	TAILQ_FOREACH(request, &gidd->slab_requests, entry) {
@@ -298,7 +302,7 @@ void slab_forget_requests(struct peer *peer) {
 	end_requests(peer, false);
 }
 
-/* --- again, after the link was lost ----------------------------------------------------------- */
+/* --- revalidation after a link was lost ------------------------------------------------------- */
 
 void slab_mark_unconfirmed(struct gidd *gidd, uint32_t domain) {
 	struct slab *slab;

@@ -21,12 +21,12 @@
 #include "streams.h"
 
 #define REPORT_EVERY_US 100000u
-/* How long is rested, in times of what a report took: how much is in it others choose. */
+/* The pause after a report, as a multiple of the time it took: clients choose how much is in it. */
 #define REST 4u
-#define REST_MAX_US 1000000u /* who asks waits for two seconds */
+#define REST_MAX_US 1000000u /* clients wait two seconds for an answer */
 #define LATENCY_BUCKETS (sizeof(((struct gid_wire_page *)0)->latency_buckets) / sizeof(uint64_t))
 
-/* Counters that a peer writes while we read them, and may write anything into. */
+/* A peer writes these counters at any time, and may write any value. */
 static uint64_t load(const uint64_t *counter) {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
@@ -148,7 +148,7 @@ static sd_json_variant *slabs(struct gidd *gidd, struct client *reader, int *err
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-/* Whether the reader, NULL: anybody, may read it, or publishes it itself. */
+/* Whether the reader may read the stream, or its user publishes it; NULL: any reader. */
 static bool sees_stream(struct client *reader, const char *name, const struct stream *stream) {
 	return reader == NULL || client_may_read(reader, name) ||
 			(stream != NULL && stream->owner->uid == reader->uid);
@@ -175,8 +175,7 @@ static sd_json_variant *streams(struct gidd *gidd, struct client *reader, int *e
 	return all;
 }
 
-/* Streams of other domains that there are and that ours may read, as far as their gidds are known.
- */
+/* Streams that exist in other domains and that this one may read, as far as their gidds told it. */
 static sd_json_variant *readable(struct gidd *gidd, struct client *reader, int *error) {
 	sd_json_variant *all = NULL;
 	const struct link *link;
@@ -187,7 +186,7 @@ static sd_json_variant *readable(struct gidd *gidd, struct client *reader, int *
 			if (!sees_stream(reader, name, NULL) ||
 					!access_may_read_stream(gidd->config, link->remote,
 							gidd->self, name)) {
-				continue; /* what it says of itself counts for nothing */
+				continue; /* the other gidd's own claim is no proof */
 			}
 			int built = sd_json_buildo(&one,
 					SD_JSON_BUILD_PAIR_STRING("domain", link->remote->name),
@@ -198,7 +197,7 @@ static sd_json_variant *readable(struct gidd *gidd, struct client *reader, int *
 	return all;
 }
 
-/* Those that there were; what is no reason that we know is "other". */
+/* Lists reasons that occurred. Values without a name count as "other". */
 static sd_json_variant *build_reasons(const uint64_t reasons[GID_COPY_REASONS_MAX]) {
 	sd_json_variant *out = NULL;
 	uint64_t others = 0;
@@ -252,8 +251,8 @@ static int build_page(sd_json_variant **out, const struct gid_wire_page *page, i
 }
 
 /*
- * The slab of the frame that was sent last, as far as this gidd knows it; NULL: none. The ring is
- * its producer's, who may have written anything into it.
+ * The slab of the last frame, if this gidd knows it; NULL: none. The producer may have written
+ * anything into its ring.
  */
 static const struct slab *shown_slab(struct gidd *gidd, const struct subscription *subscription) {
 	const struct gid_wire_ring *ring = subscription->ring;
@@ -267,7 +266,7 @@ static const struct slab *shown_slab(struct gidd *gidd, const struct subscriptio
 	}
 	for (uint64_t back = 1; back <= entries && back <= tail; back++) {
 		gid_id gid = load(&ring->frames_ring[(tail - back) % entries].gid);
-		if (gid != GID_NONE) { /* one without a picture says something else */
+		if (gid != GID_NONE) { /* entries without a picture carry other data */
 			return gid_domain_of(gid) == subscription->domain
 					? slab_find(gidd, gid_slab_key(gid))
 					: NULL;
@@ -295,7 +294,7 @@ static void add_picture(sd_json_variant **one, const struct slab *slab, int *err
 	sd_json_variant_unref(picture);
 }
 
-/* How far off times between producer and consumer may be: 0 on one machine. */
+/* The error of times measured between producer and consumer; 0 on one machine. */
 static uint64_t clock_error(struct gidd *gidd, const struct subscription *subscription) {
 	bool ours = subscription->domain == gidd->self->number;
 	const struct link *link = link_find(
@@ -409,7 +408,7 @@ static sd_json_variant *links(struct gidd *gidd, int *error) {
 	return all;
 }
 
-/* --- the hub's pairs -------------------------------------------------------------------------- */
+/* --- pairs of the hub ------------------------------------------------------------------------- */
 
 static sd_json_variant *ends(const struct hub_pair *pair, int *error) {
 	sd_json_variant *all = NULL;
@@ -469,7 +468,7 @@ static sd_json_variant *configuration(const struct gidd *gidd, int *error) {
 
 /* --- the report ------------------------------------------------------------------------------- */
 
-/* `reader`: who sees only what its user may read; NULL: one for all others. */
+/* `reader`: a client that sees only what its user may read; NULL: everything. */
 static int build_report(struct gidd *gidd, struct client *reader, sd_json_variant **report) {
 	int error = 0;
 	struct {
@@ -524,7 +523,7 @@ static int make_memfd(const char *text, size_t size) {
 	return fd;
 }
 
-/* A report as a file that only we could write. Returns its descriptor or -errno. */
+/* Makes a sealed file of the report. Returns its descriptor or -errno. */
 static int make_report(struct gidd *gidd, struct client *reader, uint64_t *size) {
 	sd_json_variant *report = NULL;
 	char *text = NULL;
@@ -541,9 +540,9 @@ static int make_report(struct gidd *gidd, struct client *reader, uint64_t *size)
 	return result;
 }
 
-/* --- who gets it ------------------------------------------------------------------------------ */
+/* --- requests --------------------------------------------------------------------------------- */
 
-/* Who has not read the last report waits with the next one: what is not read is memory of ours. */
+/* A client that has not read its last report waits for the next: unread reports use our memory. */
 static bool is_ready(struct client *client) {
 	client->has_report = client->has_report && packet_stream_is_unread(&client->stream);
 	return client->wants_report && !client->has_report;
@@ -565,7 +564,7 @@ static void send_report(struct client *client, int fd, uint64_t size) {
 	client->has_report = true;
 }
 
-/* Who waits for the longest time. */
+/* The client that has waited the longest. */
 static struct client *find_next(struct gidd *gidd) {
 	struct client *client, *next = NULL;
 	TAILQ_FOREACH(client, &gidd->clients, entry) {
@@ -576,7 +575,7 @@ static struct client *find_next(struct gidd *gidd) {
 	return next;
 }
 
-/* One for all who wait and see the same, so that no more than one is made at a time. */
+/* Sends one report to all waiting clients that see the same, so only one is made at a time. */
 static void send_reports(struct gidd *gidd) {
 	uint64_t size = 0, begin = gid_clock_now();
 	struct client *client, *first = find_next(gidd);

@@ -37,18 +37,18 @@ static struct stream *stream_find(struct gidd *gidd, const char *name) {
 	return NULL;
 }
 
-/* --- asking who has the stream ---------------------------------------------------------------- */
+/* --- asking producers ------------------------------------------------------------------------- */
 
 /*
- * Each subscription is work for its producer, which makes a ring for it, and readers come and go as
- * often as they like. For each of them others are asked so often, and so many times at once.
+ * Each subscription makes its producer allocate a ring, and readers can come and go as often as
+ * they like. So gidd limits the rate at which it asks producers for each consumer, and the burst.
  */
 #define ASK_EVERY_NS UINT64_C(5000000)
 #define ASKS_AT_ONCE 64
-/* Until those that were put off are looked at again. */
+/* When deferred requests are tried again. */
 #define PUT_OFF_US 20000
 
-/* Whoever is busy would lose the connection over what waits there. */
+/* A busy producer is not asked: it would lose its connection over a full queue. */
 static bool may_ask(struct peer *consumer, bool is_busy) {
 	uint64_t now = gid_clock_now();
 	uint64_t paid = consumer->asks_paid > now ? consumer->asks_paid : now;
@@ -114,7 +114,7 @@ static void handle_result(struct gidd *gidd, struct subscription *subscription,
 	}
 }
 
-/* Whether it has to wait for its turn. Of what ends before that its producer never hears. */
+/* Whether the request is deferred. If the subscription ends before, its producer hears nothing. */
 static bool put_off(struct gidd *gidd, struct subscription *subscription, bool is_busy) {
 	subscription->is_put_off =
 			!may_ask(subscription->consumer, is_busy) && look_later(gidd) == 0;
@@ -131,7 +131,7 @@ static void ask_in_turn(
 	}
 }
 
-/* The other domain's gidd has answered SUBSCRIBE. */
+/* Takes the answer of the other domain's gidd to SUBSCRIBE. */
 static const char *handle_answer(struct link *link, const union gid_wire_message *answer,
 		int fds[static GID_WIRE_FDS_MAX], void *data) {
 	struct subscription *subscription = data;
@@ -164,7 +164,8 @@ static void ask_link(struct subscription *subscription, struct link *link) {
 }
 
 /*
- * Asks whoever has the stream; waits, or answers with an error and destroys it, where nobody has.
+ * Asks the producer, or the other domain's gidd. Without either it waits, or answers with an error
+ * and destroys the subscription.
  */
 static void begin(struct gidd *gidd, struct subscription *subscription) {
 	bool wait = (subscription->flags & GID_WIRE_WAIT) != 0;
@@ -186,7 +187,10 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 		if (put_off(gidd, subscription, link_is_busy(link))) {
 			return;
 		}
-		/* It may keep the consumer's end of the doorbell. */
+		/*
+		 * The link may keep the consumer's end of the doorbell: the consumer is charged for
+		 * it.
+		 */
 		uint64_t before = gid_closer_charge(subscription->consumer->source);
 		ask_link(subscription, link);
 		gid_closer_charge(before);
@@ -201,12 +205,12 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 	}
 }
 
-/* --- subscriptions that are older than this gidd ---------------------------------------------- */
+/* --- subscriptions from before this gidd ------------------------------------------------------ */
 
 /*
- * Frames flow in them past gidd, so it only takes note: to count and to show them, and to end what
- * may not go on. Each of the two clients tells its own gidd. Where that is the same one it knows by
- * the page that both mean the same.
+ * Their frames flow past gidd, which only records them: to count and show them, and to end those
+ * that are no longer allowed. Each of the two clients tells its own gidd. If both have the same
+ * gidd, it recognises the subscription by its page.
  */
 static struct subscription *create_live(struct gidd *gidd, const struct config_domain *owner,
 		const char *name, const int fds[static 2], uint64_t window_offset,
@@ -228,7 +232,10 @@ static struct subscription *create_live(struct gidd *gidd, const struct config_d
 	return subscription;
 }
 
-/* The same one within our domain, as its other client told of it; that is its producer, or not. */
+/*
+ * Finds the half of a subscription within our domain that the other client told of: its producer if
+ * `has_producer`, else its consumer.
+ */
 static struct subscription *find_twin(struct gidd *gidd, bool has_producer, const char *name,
 		int page, uint64_t window_offset) {
 	uint64_t inode = descriptor_inode(page);
@@ -247,7 +254,7 @@ static struct subscription *find_twin(struct gidd *gidd, bool has_producer, cons
 	return NULL;
 }
 
-/* Answers with the error, and logs it. */
+/* Logs the error, and answers with it. */
 static void refuse(struct peer *consumer, uint32_t serial, int error, const char *why) {
 	peer_log(consumer, LOG_LEVEL_WARNING, "subscription refused: %s", why);
 	if (error == -EDQUOT) {
@@ -296,7 +303,7 @@ static void live_by_consumer(struct peer *consumer, const struct config_domain *
 		return;
 	}
 	if (subscription->producer_pays) {
-		/* The consumer pays for it from now on, by its own credit. */
+		/* From now on the consumer is charged, by its own credit. */
 		subscription_give_quota(&subscription->stream->owner->peer, subscription->credit);
 		subscription->producer_pays = false;
 	}
@@ -305,7 +312,7 @@ static void live_by_consumer(struct peer *consumer, const struct config_domain *
 	subscription_end_if_doubtful(gidd, subscription);
 }
 
-/* Not 0, and once all were given, one that no stream has. */
+/* Never 0, and not the number of any existing stream. */
 static uint32_t new_number(struct gidd *gidd) {
 	const struct stream *stream;
 	do {
@@ -360,7 +367,7 @@ static int check_by_producer(struct client *producer, const struct gid_wire_subs
 					  sizeof(struct gid_wire_ring), true, why);
 }
 
-/* For a consumer whom only the producer knows. */
+/* For a consumer that only the producer has told of. */
 static int create_for_producer(struct client *producer, const struct gid_wire_subscriber *request,
 		const struct stream *stream, const int fds[static 2], struct subscription **result,
 		char limit[static 192], const char **why) {
@@ -392,7 +399,7 @@ static int create_for_producer(struct client *producer, const struct gid_wire_su
 	return 0;
 }
 
-/* What its consumer told of may be any ring. */
+/* The ring that the consumer told of may be any ring: the producer's one replaces it. */
 static int take_ring(struct subscription *subscription, int fd, uint64_t offset, const char **why) {
 	const void *ring;
 	int error = gid_memory_map(fd, offset, sizeof(struct gid_wire_ring), &ring);
@@ -461,8 +468,8 @@ void stream_subscribe_live(struct client *producer, const struct gid_wire_subscr
 /* --- SUBSCRIBE -------------------------------------------------------------------------------- */
 
 /*
- * Whether a client asks its own domain for a stream that nobody may ever publish there: it would
- * wait for ever. One that is published is older than the configuration.
+ * Whether a client asks for a stream of its own domain that nobody may publish: it would wait
+ * forever. A stream that is published already comes from an older configuration.
  */
 static bool is_never_published(const struct peer *consumer, const struct config_domain *owner,
 		const struct gid_wire_subscribe *request) {
@@ -472,7 +479,7 @@ static bool is_never_published(const struct peer *consumer, const struct config_
 			stream_find(gidd, request->name) == NULL;
 }
 
-/* Whose stream is asked for, NULL after the answer that there is none. */
+/* The domain whose stream is asked for; NULL, after answering, if there is none. */
 static const struct config_domain *find_owner(
 		struct peer *consumer, const struct gid_wire_subscribe *request) {
 	struct gidd *gidd = consumer->gidd;
@@ -500,7 +507,7 @@ static const struct config_domain *find_owner(
 	return owner;
 }
 
-/* That whoever has the stream can see the consumer's page. */
+/* Checks that the stream's domain can see the consumer's page. */
 static int check_reach(struct peer *consumer, const struct config_domain *owner,
 		const struct gid_wire_subscribe *request, int page, const char **why) {
 	struct link *link = link_find(consumer->gidd, owner->number);
@@ -562,7 +569,7 @@ void stream_subscribe(struct peer *consumer, const struct gid_wire_subscribe *re
 	begin(consumer->gidd, subscription);
 }
 
-/* --- links come and go ------------------------------------------------------------------------ */
+/* --- state of links --------------------------------------------------------------------------- */
 
 void stream_link_up(struct gidd *gidd, struct peer *link) {
 	struct subscription *subscription;
@@ -582,7 +589,10 @@ void stream_link_down(struct gidd *gidd, struct peer *link) {
 			subscription_bells_end(gidd, &subscription->bells);
 		}
 		if (subscription->consumer == link && live) {
-			/* Frames flow on; the producer hears from the doorbell when it is over. */
+			/*
+			 * Frames still flow. The doorbell tells the producer when the consumer is
+			 * gone.
+			 */
 			TAILQ_REMOVE(&link->consuming, subscription, consumer_entry);
 			subscription->consumer = NULL;
 		} else if (subscription->consumer == link) {
@@ -593,7 +603,10 @@ void stream_link_down(struct gidd *gidd, struct peer *link) {
 		} else if (subscription->via == link) {
 			subscription->via = NULL;
 			subscription->state = SUBSCRIPTION_WAITING;
-			/* Where it cannot wait this ends it. */
+			/*
+			 * Only a subscription that may wait stays. For the others this answers or
+			 * ends them.
+			 */
 			if (subscription->answered && (subscription->flags & GID_WIRE_WAIT) == 0) {
 				subscription_send_consumer_end(subscription, -ENOTCONN, "");
 				subscription_destroy(gidd, subscription);
@@ -606,7 +619,7 @@ void stream_link_down(struct gidd *gidd, struct peer *link) {
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-/* The stream was published: its producer is asked for all that waited for it. */
+/* Asks the producer of a new stream for all subscriptions that waited for it. */
 static void ask_for_waiting(struct gidd *gidd, struct stream *stream) {
 	struct subscription *subscription;
 	TAILQ_FOREACH(subscription, &gidd->subscriptions, entry) {
@@ -618,7 +631,7 @@ static void ask_for_waiting(struct gidd *gidd, struct stream *stream) {
 	}
 }
 
-/* `reason` 0: the stream has ended in good order. */
+/* `reason` 0: the stream ended normally. */
 static void end_subscriptions(struct gidd *gidd, struct stream *stream, int reason) {
 	struct subscription *subscription;
 	while ((subscription = TAILQ_FIRST(&stream->subscriptions)) != NULL) {

@@ -10,7 +10,7 @@
 #include "client.h"
 #include "link.h"
 
-/* Rings a second that a client may be asleep for, as a multiple of what gidd itself hears. */
+/* How many sleeps of a client per second excuse a ring, as a multiple of what gidd itself hears. */
 #define SLEEPS_FACTOR 10u
 
 static bool may_go_past(const struct subscription_ends *ends) {
@@ -41,7 +41,7 @@ void subscription_bells_begin(
 	}
 }
 
-/* From now on gidd hears in its client's place, as it does where there is no vector. */
+/* gidd hears the vector from now on, and rings its client, as without a vector. */
 static void relay(struct link *link, struct subscription_bells *bells) {
 	if (!bells->relayed) {
 		bells->relayed = true;
@@ -104,8 +104,8 @@ void subscription_bells_end(struct gidd *gidd, struct subscription_bells *bells)
 /* --- storms ----------------------------------------------------------------------------------- */
 
 /*
- * How often the eventfd was ever rung. Asked of the kernel: to read it could block, for others have
- * the same description.
+ * How often the eventfd was ever rung. Reads fdinfo: reading the eventfd could block, as other
+ * processes share its file description.
  */
 static bool read_count(int fd, uint64_t *count) {
 	static const char key[] = "eventfd-count:";
@@ -131,7 +131,7 @@ void subscription_bells_poll(struct subscription_bells *bells, const struct subs
 	if (!bells->announced || bells->relayed || !read_count(bells->vector.fd, &count)) {
 		return;
 	}
-	/* A count that went back was read by the client, which hurts nobody but itself. */
+	/* The client may reset the count by reading it: that harms only the client. */
 	uint64_t rings = count < bells->count ? count : count - bells->count;
 	uint64_t most = ((now - bells->looked_us) / DOORBELL_BURST_US + 1) * DOORBELL_BURST;
 	uint64_t asked = sleeps - bells->sleeps;

@@ -19,16 +19,16 @@
 
 #define NUMBER_MAX (GID_WIRE_LOWER_SIDE - 1)
 
-/* To the other machine, while its end sleeps through them all: honest clients ring less often. */
+/* Sent to the other machine during one sleep of its end. Honest clients ring less often. */
 #define RINGS_MAX 64u
 
-/* Rings that may be for another subscription, until there is something new. */
+/* Rings that may be meant for another subscription, counted until something is new. */
 #define IDLE_RINGS_MAX 4u
 
-/* As long as the clients of a gidd that came back may take to register again. */
+/* The time that clients of a restarted gidd may take to register again. */
 #define CONSUMER_PATIENCE_US (UINT64_C(5) * 1000 * 1000)
 
-/* --- finding and numbering -------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
 static struct subscription *find_subscription(struct gidd *gidd, uint32_t number) {
 	struct subscription *subscription;
@@ -53,15 +53,15 @@ uint32_t subscription_number_on_link(
 	return subscription->number | (lower ? GID_WIRE_LOWER_SIDE : 0);
 }
 
-/* Whether a number on this connection is one of those that we give. */
+/* Whether a number on this connection was given by us. */
 static bool number_is_ours(const struct peer *peer, uint32_t number) {
 	bool lower = peer->client != NULL || peer->gidd->self->number < peer->domain;
 	return ((number & GID_WIRE_LOWER_SIDE) != 0) == lower;
 }
 
 /*
- * The subscription that a message from the side of its producer is about: a client of ours, or the
- * link to the other domain. NULL where it is over meanwhile.
+ * Finds the subscription for a message from its producer's side: a client of ours, or the link to
+ * the other domain. NULL: it has ended meanwhile.
  */
 static struct subscription *find_for_producer(struct peer *peer, uint32_t number) {
 	struct subscription *subscription =
@@ -87,7 +87,7 @@ struct subscription *subscription_find_by_producer(struct peer *peer, uint32_t n
 	return NULL;
 }
 
-/* The one that the client here, its consumer or producer, knows by that number, or NULL. */
+/* The subscription that our client, as consumer or producer, knows by the number, or NULL. */
 static struct subscription *find_of_client(struct peer *peer, uint32_t number) {
 	if (number_is_ours(peer, number)) {
 		return find_for_producer(peer, number);
@@ -115,7 +115,7 @@ bool subscription_number_is_valid(struct peer *consumer, uint32_t number) {
 	return consumer->client == NULL || subscription_find_by_producer(consumer, number) == NULL;
 }
 
-/* --- what is said about it -------------------------------------------------------------------- */
+/* --- answers and ends ------------------------------------------------------------------------- */
 
 void subscription_answer(
 		struct subscription *subscription, int error, uint32_t value, const char *why) {
@@ -315,7 +315,7 @@ int subscription_check_reader(struct peer *consumer, const struct config_domain 
 		return -EACCES;
 	}
 	snprintf(why, SUBSCRIPTION_WHY_MAX, "%s", SUBSCRIPTION_NO_STREAM);
-	/* What a link asks for is ours; the rest would have to be asked of others for it. */
+	/* A link may only ask for our own streams: gidd does not forward requests to others. */
 	bool may = owner != NULL &&
 			(owner == gidd->self || (client != NULL && client_may_import(client)));
 	return may && access_may_read_stream(gidd->config, owner, reader, stream) ? 0 : -ENOENT;
@@ -368,9 +368,12 @@ void subscription_send_clock(struct link *link) {
 	}
 }
 
-/* --- whether the other machine keeps the rules ------------------------------------------------ */
+/* --- audit of the other machine's memory ------------------------------------------------------ */
 
-/* By its number on the link, which is 0 for one that is not the other end's at all. */
+/*
+ * Returns the number of a broken subscription on the link; 0: nothing is wrong, or it has no end
+ * there.
+ */
 static uint32_t judge(const struct peer *link, struct subscription *subscription, char *why,
 		size_t size) {
 	const char *what = "ring", *wrong = NULL;
@@ -409,7 +412,7 @@ void subscription_inspect_all(struct link *link) {
 
 /* --- doorbells between machines --------------------------------------------------------------- */
 
-/* By which the other end of the link knows it; 0: it is not one of this link, or not live. */
+/* The number by which the link's other end knows it; 0: it has no end there, or is not live. */
 static uint32_t bell_on_link(const struct subscription *subscription, const struct peer *link) {
 	if (subscription->state != SUBSCRIPTION_LIVE) {
 		return 0;
@@ -420,14 +423,14 @@ static uint32_t bell_on_link(const struct subscription *subscription, const stru
 }
 
 /*
- * The other end rang, for this one (`is_sure`), or for this one or another: whether the client here
- * sleeps, and is to be rung. True once for each sleep, whatever the other end does: who is rung
- * more often than it slept takes that for an attack.
+ * The other end rang for this subscription (`is_sure`), or for any: whether to ring our client.
+ * True once for each sleep, whatever the other end does: a client takes more rings than sleeps for
+ * an attack.
  *
- * A ring counts also when nothing is new since the last one. Its sender saw this very sleep a
- * moment after all that it had sent was seen, and rings no more for it, whatever comes next. But an
- * end rings at most once for each thing that it puts into the ring, so it wakes nobody more often.
- * Where a ring may be for another, few count until there is something new.
+ * A ring counts even if nothing is new since the last one. Its sender may have seen this very sleep
+ * just after the client had seen everything, and does not ring for it again. But an end rings at
+ * most once for each entry that it adds, which bounds the wake-ups. Rings that may be meant for
+ * another subscription count only IDLE_RINGS_MAX times until something is new.
  */
 static bool should_wake(struct subscription *subscription, bool is_sure) {
 	bool produces = subscription->stream != NULL;
@@ -459,9 +462,12 @@ bool subscription_should_ring(struct link *link, uint32_t number) {
 		}
 	}
 	if (number == 0 || subscription == NULL) {
-		return false; /* it is not live: there is nothing to be woken for */
+		return false; /* not live: nothing to wake for */
 	}
-	/* What is new was stored before the client rang, so who falls asleep later has seen it. */
+	/*
+	 * The client stored its news before it rang, so an end that falls asleep later has seen
+	 * them.
+	 */
 	bool produces = subscription->stream != NULL;
 	uint64_t news = __atomic_load_n(
 			produces ? &subscription->ring->tail : &subscription->page->release_tail,
@@ -470,9 +476,8 @@ bool subscription_should_ring(struct link *link, uint32_t number) {
 			produces ? &subscription->page->asleep : &subscription->ring->asleep,
 			__ATOMIC_SEQ_CST);
 	/*
-	 * The client may have rung for an earlier sleep, in which the other end woke by itself.
-	 * That ring wakes nobody there, so it must not stand for those that come with something
-	 * new.
+	 * The client may have rung for an earlier sleep, from which the other end woke by itself.
+	 * That ring wakes nobody, so it must not suppress later ones that come with news.
 	 */
 	bool again = asleep == subscription->rang;
 	if (asleep % 2 == 0 ||
@@ -498,9 +503,9 @@ void subscription_rung(struct link *link, uint32_t number) {
 	}
 }
 
-/* --- past both gidds -------------------------------------------------------------------------- */
+/* --- rings that bypass gidd ------------------------------------------------------------------- */
 
-/* A client of ours at one end, a link to another machine at the other. */
+/* Finds our client at one end, and the link to another machine at the other. */
 static bool find_ends(const struct subscription *subscription, struct subscription_ends *ends) {
 	bool produces = subscription->stream != NULL;
 	struct peer *far = produces ? subscription->consumer : subscription->via;
@@ -563,7 +568,7 @@ void subscription_accept(
 	}
 	struct subscription *subscription = find_for_producer(peer, accept->subscription);
 	if (subscription == NULL) {
-		return; /* it ended while the answer was on its way */
+		return; /* the subscription ended while the answer was under way */
 	}
 	const char *why = "the subscription is live already";
 	const void *ring;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 int truncation_forbid(void) {
-	/* The one right that is handled is given for no file. */
+	/* The ruleset handles this one right, and allows it for no file. */
 	const struct landlock_ruleset_attr none = {
 			.handled_access_fs = LANDLOCK_ACCESS_FS_TRUNCATE,
 	};

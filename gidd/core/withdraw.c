@@ -14,7 +14,7 @@
 #include "slabs.h"
 #include "transport.h"
 
-/* --- ours ------------------------------------------------------------------------------------- */
+/* --- our streams and slabs -------------------------------------------------------------------- */
 
 static int withdraw_slab(struct gidd *gidd, gid_id gid) {
 	struct slab *slab = slab_find(gidd, gid_slab_key(gid));
@@ -29,7 +29,7 @@ static int withdraw_slab(struct gidd *gidd, gid_id gid) {
 	return 0;
 }
 
-/* Of our own domain, or of one that we join with others: then what we know of it ends. */
+/* Applies it to our own domain, or drops what the hub still has of another one. */
 static int withdraw(struct gidd *gidd, const struct config_domain *owner,
 		const struct config_domain *reader, const struct gid_wire_withdraw *request) {
 	if (request->gid != 0) {
@@ -49,16 +49,16 @@ static int withdraw(struct gidd *gidd, const struct config_domain *owner,
 	return error;
 }
 
-/* --- who asks --------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
-/* NULL: all others, or there is no such domain. */
+/* NULL: all other domains, or the named domain does not exist. */
 static const struct config_domain *find_reader(
 		const struct gidd *gidd, const struct gid_wire_withdraw *request) {
 	return request->reader[0] == '\0' ? NULL
 					  : config_domain_find(gidd->config, request->reader);
 }
 
-/* What is wrong with the request: -errno with an answer, or 0. */
+/* Checks the request: 0, or -errno after answering. */
 static int check(struct client *client, const struct gid_wire_withdraw *request,
 		const struct config_domain *owner, const struct config_domain *reader) {
 	const struct gidd *gidd = client->peer.gidd;
@@ -69,7 +69,7 @@ static int check(struct client *client, const struct gid_wire_withdraw *request,
 		peer_result(&client->peer, serial, error, 0, "%s",
 				"only the user of gidd may do that, or root");
 	} else if (seal_is_on(gidd)) {
-		/* Its owner's programs need other memory to go on in. */
+		/* the owner's programs would need new memory to continue */
 		error = -ESHUTDOWN;
 		peer_result(&client->peer, serial, error, 0, "%s", gidd->seal.text);
 	} else if (owner == NULL) {
