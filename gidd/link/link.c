@@ -12,12 +12,12 @@
 #include "shm_window.h"
 
 #define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
-/* More than all clients of a domain may have on their way together, if they are honest. */
+/* More than the honest clients of a domain need together. */
 #define REQUESTS_MAX 4096u
-/* Of these so many are sent: connections have little room for answers, which have descriptors. */
+/* The rest waits: connections have little room for answers, which carry descriptors. */
 #define ON_THE_WAY_MAX 64u
 #define ANSWER_PATIENCE_US (20 * UINT64_C(1000000))
-#define SUSPICION_ROUNDS_MAX 10u /* as many as who says nothing at all gets */
+#define SUSPICION_ROUNDS_MAX 10u /* as many as a link gets that is silent */
 
 /* --- kinds ------------------------------------------------------------------------------------ */
 
@@ -49,7 +49,7 @@ struct link *link_find(struct gidd *gidd, uint32_t domain) {
 	return NULL;
 }
 
-/* --- giving up -------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 void link_note_fault(struct link *link, const char *why) {
 	link->faults++;
@@ -67,15 +67,15 @@ void link_fault(struct link *link, const char *why) {
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Something that the other gidd was asked, or is to be asked, and has not answered yet. */
+/* A request to the other gidd, sent or waiting, and not answered yet. */
 struct link_request {
 	TAILQ_ENTRY(link_request) entry;
 	uint32_t serial;
 	bool is_sent;
-	uint64_t waited_us;	/* since then */
-	link_answered answered; /* NULL: nobody waits for it any more */
+	uint64_t waited_us;	/* since it was sent */
+	link_answered answered; /* NULL: its answer is ignored */
 	void *data;
-	uint32_t size; /* of the message, where that has to wait */
+	uint32_t size; /* of `message`, if it has to wait */
 	char message[];
 };
 
@@ -89,7 +89,7 @@ static struct link_request *find_request(struct link *link, uint32_t serial) {
 	return request;
 }
 
-/* Not 0, which no request has, and once all were used, one that no request has now. */
+/* Never 0, and not the serial of an open request. */
 static uint32_t new_serial(struct link *link) {
 	do {
 		link->serial = link->serial % UINT32_MAX + 1;
@@ -160,7 +160,7 @@ static void request_destroy(struct link *link, struct link_request *request) {
 	free(request);
 }
 
-/* Of those that wait for their turn. */
+/* Sends waiting requests. */
 static void send_next(struct link *link) {
 	struct link_request *request;
 	while ((request = link->unsent) != NULL && link->on_the_way < ON_THE_WAY_MAX) {
@@ -186,7 +186,7 @@ static void handle_answer(struct link *link, const union gid_wire_message *answe
 			? NULL
 			: request->answered(link, answer, fds, request->data);
 	if (why != NULL) {
-		/* The request stays: whoever waits for it hears when the link is lost. */
+		/* The request stays: its callback is called when the link is lost. */
 		peer_violation(&link->peer, why);
 		return;
 	}
@@ -353,14 +353,14 @@ bool link_can_carry(struct peer *peer, int fd, uint64_t window_offset) {
 	return window != NULL && domain_set_has(&window->readers, peer->domain);
 }
 
-/* --- up and down ------------------------------------------------------------------------------ */
+/* --- states ----------------------------------------------------------------------------------- */
 
 static void link_up(struct link *link) {
 	link->state = LINK_UP;
 	link->ups++;
 	link->patience = sd_event_source_disable_unref(link->patience);
 	peer_log(&link->peer, LOG_LEVEL_INFO, "up");
-	/* So that it is open when it is asked for. */
+	/* Opens the windows in advance. */
 	shm_window_open_all(link->peer.gidd, link->peer.domain);
 	link->events->up(link);
 }
@@ -394,7 +394,7 @@ void link_lost(struct link *link, const char *why) {
 	fail_requests(link);
 	link->events->lost(link);
 	if (link->kind->windows_only) {
-		/* Its machine died, or began anew: what it has in memory now may be anything. */
+		/* Its machine died or restarted: the contents of its memory are no longer known. */
 		shm_window_forget(link->peer.gidd, link->peer.domain);
 	}
 }
@@ -405,7 +405,7 @@ static void greet(struct link *link, const union gid_wire_message *message) {
 	struct gidd *gidd = link->peer.gidd;
 	bool listens = gidd->self->number < link->peer.domain;
 	uint32_t version, domain;
-	if (seal_is_on(gidd)) { /* it was connected before, or is to be given up at once */
+	if (seal_is_on(gidd)) { /* gidd was sealed after it connected, or its drop is pending */
 		link_drop(link, gidd->seal.text);
 		return;
 	}

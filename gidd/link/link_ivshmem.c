@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two domains of different machines: messages by way of the hub, memory in windows.
+ * A link between domains of different machines: messages go through the hub, memory is in windows.
  *
- * No descriptor crosses. Where a message has one of memory, that is in the sender's window, and the
- * receiver has a read-only descriptor of that window itself. Where it has a doorbell, each side
- * keeps one end of a socket pair, and rings go between them by the doorbell device where both hear
- * it, else as BELL messages. A ring of the device names no subscription, and is for all of them.
- * Past all of this go the rings of subscriptions that have vectors of their own: see
- * subscription_bells.h. Only their ends still come this way.
+ * No descriptor crosses. For a descriptor of memory, which lies in the sender's window, the
+ * receiver uses its own read-only descriptor of that window. For a doorbell each side keeps one end
+ * of a socket pair, and rings pass between them by the doorbell device if both ends hear it, else
+ * as BELL messages. A ring of the device names no subscription: it counts for all of them.
+ * Subscriptions that have vectors of their own ring past gidd (subscription_bells.h): only their
+ * ends pass here.
  */
 #include "link_ivshmem.h"
 
@@ -28,15 +28,15 @@
 #include "shm_window.h"
 #include "socket.h"
 
-#define FIRST_PINGS 5u /* before anything else, so that the clock is known from the start */
+#define FIRST_PINGS 5u /* before anything else, to know the clock from the start */
 #define FIRST_PING_US 5000u
-#define PING_US 1000000u /* at most; so that who is silent was asked ten times */
+#define PING_US 1000000u /* at most: a silent peer was asked ten times before it counts as gone */
 #define SILENCE_DEFAULT_US (10 * UINT64_C(1000000))
 #define SILENCE_MAX_S 3600
 
-/* What its section says. */
+/* The link's section. */
 struct settings {
-	uint64_t silence_us; /* 0: nothing */
+	uint64_t silence_us; /* 0: not set */
 };
 
 static const struct ini_key keys[] = {
@@ -47,34 +47,34 @@ static const struct ini_key keys[] = {
 
 struct ivshmem {
 	struct link *link;
-	bool there;    /* the hub has joined us */
+	bool there;    /* the hub has joined the two ends */
 	bool greeting; /* link_connected() was called */
 	bool parting, parting_for_fault;
 	uint32_t epoch, pongs;
 	char why[192];
 	sd_event_source *part, *ping;
 	/*
-	 * Who says nothing for so long is gone. Counted by our own rounds of asking, not by the
-	 * clock: while this gidd gets no time to run it cannot hear anybody.
+	 * The limit for a silent peer, and how long it was silent. Counted in our own rounds, not
+	 * by the clock: while this gidd gets no processor it cannot hear anybody.
 	 */
 	uint64_t silence_us, silent_us, round_us;
 	struct doorbell_relay relay;
 	uint64_t device; /* the cookie of the device that the other end hears; 0: none */
 	struct peer_clock clock;
-	/* HELLO, where it came while we were still asking for the time. */
+	/* HELLO, if it came during the first pings. */
 	bool has_early;
 	union gid_wire_message early;
 };
 
-/* The link to the domain, or NULL: there is none, or it is of another kind. */
+/* The link of this kind to the domain, or NULL. */
 static struct ivshmem *find(struct gidd *gidd, uint32_t domain) {
 	struct link *link = link_find(gidd, domain);
 	return link != NULL && link->kind->windows_only ? link->kind_data : NULL;
 }
 
-/* --- the clock, and whether anybody is there -------------------------------------------------- */
+/* --- clock and liveness ----------------------------------------------------------------------- */
 
-/* To the other end, as long as the two are joined as they are now. */
+/* Sends a message to the other end, as long as the same epoch lasts. */
 static void carry(struct ivshmem *ivshmem, const union gid_wire_message *message) {
 	struct link *link = ivshmem->link;
 	struct transport *transport = link->peer.gidd->transport;
@@ -88,7 +88,7 @@ static void send_ping(struct ivshmem *ivshmem) {
 	carry(ivshmem, &message);
 }
 
-/* For the time, and by that whether it is there; again when that is due. */
+/* Sends a ping, for the clock and for liveness, and arms the timer of the next. */
 static void ask(struct ivshmem *ivshmem) {
 	uint64_t round_us = ivshmem->silence_us / 10 < PING_US ? ivshmem->silence_us / 10 : PING_US;
 	ivshmem->round_us = ivshmem->pongs < FIRST_PINGS ? FIRST_PING_US : round_us;
@@ -148,7 +148,7 @@ static void handle_pong(struct ivshmem *ivshmem, const struct gid_wire_pong *pon
 
 /* --- doorbells -------------------------------------------------------------------------------- */
 
-/* Both ends hear one and the same device. */
+/* Whether both ends hear the same device. */
 static bool has_device(const struct ivshmem *ivshmem) {
 	return ivshmem->device != 0 && ivshmem->device == doorbell_cookie(ivshmem->link->peer.gidd);
 }
@@ -210,7 +210,7 @@ static void handle_device(struct ivshmem *ivshmem, const struct gid_wire_device 
 
 /* --- memory in place of descriptors ----------------------------------------------------------- */
 
-/* The places in windows that the message names: 0 to 2 of them, all in one window. */
+/* Finds the places in windows that the message names: up to two, all in one window. */
 static uint32_t find_places(union gid_wire_message *message, uint64_t *places[static 2]) {
 	switch ((enum gid_wire_type)message->header.type) {
 	case GID_WIRE_SUBSCRIBE:
@@ -228,7 +228,7 @@ static uint32_t find_places(union gid_wire_message *message, uint64_t *places[st
 	}
 }
 
-/* In place of the descriptor the other end gets the number of our window. */
+/* Replaces the descriptor with the number of our window. */
 static void put_window(struct ivshmem *ivshmem, union gid_wire_message *message, const int *fds) {
 	struct gidd *gidd = ivshmem->link->peer.gidd;
 	uint64_t *places[2];
@@ -241,8 +241,8 @@ static void put_window(struct ivshmem *ivshmem, union gid_wire_message *message,
 }
 
 /*
- * A descriptor of the other end's window, and places in that in place of those with its number.
- * 0: nothing is due; -ENOENT: we have no such window; -EMFILE.
+ * Takes a descriptor of the other end's window, and turns places into offsets in it. 0: done, or
+ * the message names none; -ENOENT: there is no such window here; -EMFILE.
  */
 static int take_window(struct ivshmem *ivshmem, union gid_wire_message *message, int *fd) {
 	const struct link *link = ivshmem->link;
@@ -263,7 +263,7 @@ static int take_window(struct ivshmem *ivshmem, union gid_wire_message *message,
 	return *fd < 0 ? -EMFILE : 0;
 }
 
-/* The descriptors that the message would have come with on one machine. */
+/* Makes the descriptors with which the message would come on one machine. */
 static int make_fds(struct ivshmem *ivshmem, union gid_wire_message *message,
 		int fds[static GID_WIRE_FDS_MAX]) {
 	int error = take_window(ivshmem, message, &fds[0]);
@@ -301,7 +301,7 @@ static void handle_message(struct ivshmem *ivshmem, const union gid_wire_message
 	gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
 }
 
-/* --- what the transport brings ---------------------------------------------------------------- */
+/* --- events of the transport ------------------------------------------------------------------ */
 
 static void handle_receive(struct gidd *gidd, uint32_t domain, uint32_t epoch,
 		const union gid_wire_message *message) {
@@ -345,7 +345,7 @@ static void go_down(struct ivshmem *ivshmem, const char *why) {
 	} else {
 		snprintf(ivshmem->link->why, sizeof(ivshmem->link->why), "%s", why);
 	}
-	/* Clients hear from their doorbells that it is over, and give back what they lent. */
+	/* Clients learn from their doorbells that it is over, and release what they hold. */
 	doorbell_relay_finish(&ivshmem->relay);
 }
 
@@ -428,14 +428,14 @@ static void ivshmem_drop(struct link *link, bool fault, const char *why) {
 	}
 }
 
-/* The end of a client that subscribes, which stays the caller's. */
+/* Relays the doorbell of a subscribing client. `fd` stays the caller's. */
 static int relay_client(struct ivshmem *ivshmem, uint32_t number, int fd) {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (copy < 0) {
 		return -errno;
 	}
 	struct gid_doorbell bell;
-	uint64_t giver = gid_closer_charge(0); /* whose message this is */
+	uint64_t giver = gid_closer_charge(0); /* the sender of this message is charged */
 	gid_closer_charge(giver);
 	int error = gid_doorbell_take(&bell, copy, giver);
 	if (error == 0) {

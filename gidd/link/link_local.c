@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * Two domains of one kernel: a unix socket between their gidds, descriptors passed as they are.
+ * A link between domains of one kernel: a unix socket between their gidds, which passes
+ * descriptors.
  *
- * Of each pair the domain with the lower number listens at RUNTIME/LOWER/link/HIGHER.sock: the
- * place says who comes in there, and only the user that runs the other gidd gets in.
+ * The domain with the lower number listens at RUNTIME/LOWER/link/HIGHER.sock. So the path
+ * identifies the peer, and only the user that runs the other gidd can connect.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,24 +25,25 @@
 
 #define RETRY_US 200000
 #define ROUND_US 1000000u
-#define QUIET_ROUNDS 3u	  /* then it is asked whether it is there */
-#define SILENT_ROUNDS 10u /* then it is not; rounds of ours, in which it could have been heard */
-#define RETRY_ACCURACY_US 5000 /* sd-event may be late by that much; its own default is 250 ms */
+#define QUIET_ROUNDS 3u /* after these gidd sends pings */
+/* After these the peer counts as gone: counted in rounds in which we could have heard it. */
+#define SILENT_ROUNDS 10u
+#define RETRY_ACCURACY_US 5000 /* a timer can be this late; the default of sd-event is 250 ms */
 
 struct local {
 	struct link *link;
 	char path[128];
 	bool listens;
 	uid_t user;		  /* who may run the other gidd, besides root and our own user */
-	struct listener listener; /* of the lower-numbered domain */
-	sd_event_source *retry;	  /* of the other one: when to try again */
-	sd_event_source *round;	  /* while connected */
-	uint32_t silent;	  /* rounds since something was heard */
+	struct listener listener; /* used by the lower number */
+	sd_event_source *retry;	  /* used by the higher number: the next attempt to connect */
+	sd_event_source *round;	  /* set while connected */
+	uint32_t silent;	  /* rounds since the last message */
 	bool connected;
 	struct packet_stream stream;
 };
 
-/* --- whether anybody is there ----------------------------------------------------------------- */
+/* --- liveness --------------------------------------------------------------------------------- */
 
 static void send_ping(struct local *local) {
 	union gid_wire_message message;
@@ -117,7 +119,7 @@ static const struct packet_stream_handler handler = {
 		.closed = handle_closed,
 };
 
-/* Takes `fd` over. */
+/* Takes ownership of `fd`. */
 static void begin(struct local *local, int fd) {
 	sd_event *event = local->link->peer.gidd->event;
 	uint64_t giver = local->link->peer.source;
@@ -179,7 +181,7 @@ static bool may_come_in(struct local *local, int fd) {
 static void handle_connection(void *data, int fd) {
 	struct local *local = data;
 	const struct gidd *gidd = local->link->peer.gidd;
-	if (seal_is_on(gidd)) { /* it comes five times a second: that is not logged */
+	if (seal_is_on(gidd)) { /* the peer retries five times a second: not logged */
 		snprintf(local->link->why, sizeof(local->link->why), "%s", gidd->seal.text);
 		gid_closer_hang_up(fd);
 		return;
@@ -197,14 +199,14 @@ static void handle_connection(void *data, int fd) {
 		gid_closer_hang_up(fd);
 		return;
 	}
-	/* A gidd has a domain to itself: whoever comes in now has replaced the one before. */
+	/* Only one gidd serves a domain: a new connection replaces the old one. */
 	if (local->connected) {
 		disconnect(local, "another gidd connected in its place");
 	}
 	begin(local, fd);
 }
 
-/* The folder belongs to us; each socket in it to the one user that may connect to it. */
+/* The folder belongs to us, and each socket in it to the one user that may connect to it. */
 static int open_listening(struct local *local, const char *folder) {
 	struct link *link = local->link;
 	int error = listener_find_user(link->remote, &local->user);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Hearing doorbells. Whoever may ring may ring as often as it likes: what comes more often than any
- * stream needs is put off, and heard as one.
+ * Listens to doorbells. A peer may ring as often as it likes: rings beyond what any stream needs
+ * are delayed and merged.
  */
 #include "doorbell_device.h"
 
@@ -12,13 +12,13 @@
 
 #include "log.h"
 
-/* What hears one other domain. */
+/* Listens to one other domain. */
 struct ear {
 	TAILQ_ENTRY(ear) entry;
 	struct doorbell *doorbell;
 	uint32_t vector, domain;
 	sd_event_source *io, *unmute;
-	uint64_t since_us; /* the burst's first ring */
+	uint64_t since_us; /* the time of the burst's first ring */
 	uint32_t burst;
 };
 
@@ -39,7 +39,10 @@ static uint64_t now_us(const struct ear *ear) {
 
 static void mute(struct ear *ear, bool mute) {
 	ear->doorbell->kind->mute(ear->doorbell->data, ear->vector, mute);
-	/* What rang meanwhile has left the descriptor readable: this notices, when on again. */
+	/*
+	 * Rings meanwhile have left the descriptor readable: the event source sees that when on
+	 * again.
+	 */
 	sd_event_source_set_enabled(ear->io, mute ? SD_EVENT_OFF : SD_EVENT_ON);
 }
 
@@ -49,8 +52,8 @@ static int handle_unmute(sd_event_source *source, uint64_t now, void *data) {
 }
 
 /*
- * Edge-triggered, so that nobody has to read: others hold the same description, and could empty it
- * or have it block in between.
+ * Edge-triggered, so that nobody has to read: other processes hold the same file description, and
+ * could empty it first, so that a read would block.
  */
 static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct ear *ear = data;
@@ -123,7 +126,7 @@ void doorbell_destroy(struct doorbell *doorbell) {
 	free(doorbell);
 }
 
-/* --- the domain's ----------------------------------------------------------------------------- */
+/* --- the doorbell of the domain --------------------------------------------------------------- */
 
 void doorbell_close(struct gidd *gidd) {
 	if (gidd->doorbell != NULL) {
@@ -141,7 +144,7 @@ bool doorbell_ring(struct gidd *gidd, uint32_t domain) {
 	return doorbell != NULL && doorbell->kind->ring(doorbell->data, domain) == 0;
 }
 
-/* --- past gidd -------------------------------------------------------------------------------- */
+/* --- rings that bypass gidd ------------------------------------------------------------------- */
 
 int doorbell_take(struct gidd *gidd, uint32_t domain, uid_t user, struct doorbell_vector *vector) {
 	struct doorbell *doorbell = gidd->doorbell;

@@ -14,7 +14,7 @@ struct relayed {
 	uint32_t number;
 	struct gid_doorbell bell;
 	sd_event_source *io;
-	sd_event_source *poll; /* while the doorbell cannot be relied on */
+	sd_event_source *poll; /* used while the doorbell cannot be relied on */
 };
 
 static void relayed_destroy(struct relayed *relayed) {
@@ -41,7 +41,7 @@ static void listen(struct relayed *relayed) {
 	int heard = gid_doorbell_silence(&relayed->bell, UINT64_MAX);
 	if (heard < 0) {
 		relayed_destroy(relayed);
-	} else if (heard > 0) { /* one ring too many for 16 is better than one that is lost */
+	} else if (heard > 0) { /* one ring too many is better than a lost one */
 		sd_event_source_set_time_relative(relayed->poll, GID_DOORBELL_POLL_NS / 1000);
 		sd_event_source_set_enabled(relayed->poll, SD_EVENT_ONESHOT);
 	}

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * The doorbell device of a guest, opened through VFIO, so that its interrupts come as eventfds: one
- * vector for each domain that may ring, and a pool of vectors for single subscriptions. What a
- * vector means is in the device's memory. To ring is to write a register; for a client the kernel
- * does that, when the client writes an eventfd (VFIO_DEVICE_IOEVENTFD): one value, and no other.
+ * The doorbell device of a guest, opened through VFIO, so that its interrupts arrive as eventfds:
+ * one vector for each domain that may ring, and a pool of vectors for single subscriptions. The
+ * device's memory tells what each vector means. Ringing is a write to a register. For a client the
+ * kernel does that write when the client writes to an eventfd (VFIO_DEVICE_IOEVENTFD): this one
+ * value only.
  *
- * VFIO needs an IOMMU, which in a guest is a virtual one; the kernel's modules vfio-pci and
- * vfio_iommu_type1 must be there.
+ * VFIO needs an IOMMU, in a guest a virtual one, and the kernel modules vfio-pci and
+ * vfio_iommu_type1.
  */
 #include "doorbell_vfio.h"
 
@@ -30,17 +31,17 @@
 
 #define DRIVER "vfio-pci"
 #define WHY_SIZE 192
-/* docs/specs/ivshmem-spec of QEMU: registers in the first resource, memory in the third. */
+/* docs/specs/ivshmem-spec of QEMU: BAR 0 has the registers, BAR 2 the memory. */
 #define REGISTER_DOORBELL 12
 #define DOORBELL_PEER_SHIFT 16
 #define VECTORS_MAX (GID_DOMAIN_MAX + GID_BELLS_POOL)
 
 struct device {
-	char name[32]; /* on the PCI bus */
+	char name[32]; /* its PCI address */
 	int container, group, fd;
-	uint64_t registers; /* where they are in fd */
+	uint64_t registers; /* their offset in `fd` */
 	struct gid_wire_bells bells;
-	int fds[VECTORS_MAX]; /* those of the pool: -1 while nobody has them */
+	int fds[VECTORS_MAX]; /* those of the pool: -1 while unused */
 };
 
 __attribute__((format(printf, 2, 3))) static int fail(char *why, const char *format, ...) {
@@ -57,7 +58,7 @@ __attribute__((format(printf, 2, 3))) static int fail(char *why, const char *for
 
 /* --- sysfs ------------------------------------------------------------------------------------ */
 
-/* A window is the same device without interrupts, and so without the resource of their table. */
+/* A window is the same device without interrupts, so without the BAR of their table. */
 static bool is_doorbell(const char *device) {
 	char table[PATH_MAX];
 	snprintf(table, sizeof(table), PCI_DEVICES "/%s/resource1", device);
@@ -90,7 +91,7 @@ static int write_text(const char *path, const char *text) {
 	return error;
 }
 
-/* Gives the device to VFIO's driver, if that has not got it already. */
+/* Binds the device to the driver of VFIO, unless that has it already. */
 static int bind(const char *device, char *why) {
 	char path[PATH_MAX], target[PATH_MAX];
 	snprintf(path, sizeof(path), PCI_DEVICES "/%s/driver", device);
@@ -107,7 +108,7 @@ static int bind(const char *device, char *why) {
 	if (write_text(path, DRIVER) < 0) {
 		return fail(why, "%s", path);
 	}
-	/* Writing succeeds, too, where there is no such driver. */
+	/* Writing driver_override succeeds even without such a driver. */
 	if (write_text("/sys/bus/pci/drivers/" DRIVER "/bind", device) < 0) {
 		return fail(why,
 				"the device %s cannot be given to " DRIVER
@@ -169,7 +170,10 @@ static int find_region(
 	return info.size < size ? -EINVAL : 0;
 }
 
-/* The registers, and what the device's memory says; without bus mastering it cannot interrupt. */
+/*
+ * Reads where the registers are, and the device's memory. Enables bus mastering: without it the
+ * device cannot interrupt.
+ */
 static int read_device(struct device *device, char *why) {
 	uint64_t memory = 0, config = 0;
 	uint16_t command;
@@ -211,8 +215,8 @@ static int set_vectors(
 }
 
 /*
- * All vectors are enabled at once, those of the pool without anybody to hear them. A device that
- * has none for the pool is of a machine that was made without.
+ * Enables all vectors at once; those of the pool get no eventfd yet. A device without vectors for
+ * the pool belongs to a machine that was started without one.
  */
 static int enable_vectors(struct device *device) {
 	struct vfio_irq_info info = {.argsz = sizeof(info), .index = VFIO_PCI_MSIX_IRQ_INDEX};
@@ -242,7 +246,7 @@ static int listen_to_all(struct device *device, struct doorbell *doorbell, char 
 
 /* --- the kind --------------------------------------------------------------------------------- */
 
-/* The domain's place among those that ring us, and that we ring; or -1. */
+/* The domain's index among those that ring us and that we ring, or -1. */
 static int find_place(const struct device *device, uint32_t domain) {
 	const uint8_t *domains = device->bells.domains;
 	const uint8_t *at = memchr(domains, (int)domain, device->bells.count);
@@ -261,7 +265,7 @@ static int device_ring(void *data, uint32_t domain) {
 			: -EIO;
 }
 
-/* The kernel masks a vector that nobody takes; what comes meanwhile is pending. */
+/* The kernel masks a vector without an eventfd; an interrupt meanwhile stays pending. */
 static void device_mute(void *data, uint32_t vector, bool mute) {
 	const struct device *device = data;
 	int none = -1;
@@ -277,7 +281,7 @@ static void device_close(void *data) {
 	free(device);
 }
 
-/* Always with a new eventfd: who had the vector before neither rings nor hears it. */
+/* Always makes a new eventfd: the previous user of the vector can neither ring nor hear it. */
 static int device_take(void *data, uint32_t domain, uid_t user, struct doorbell_vector *vector) {
 	struct device *device = data;
 	int place = find_place(device, domain);
@@ -305,7 +309,7 @@ static void device_give_back(void *data, const struct doorbell_vector *vector) {
 	gid_socket_close_fds(&device->fds[vector->number], 1);
 }
 
-/* `fd` -1: not any more. */
+/* `fd` -1 removes it. */
 static int set_ringer(const struct device *device, uint32_t domain, uint32_t index, int fd) {
 	struct vfio_device_ioeventfd ringer = {
 			.argsz = sizeof(ringer),
@@ -317,7 +321,7 @@ static int set_ringer(const struct device *device, uint32_t domain, uint32_t ind
 	return ioctl(device->fd, VFIO_DEVICE_IOEVENTFD, &ringer) < 0 ? -errno : 0;
 }
 
-/* Where the machine was made without a pool it cannot ring those of others either. */
+/* A machine without a pool cannot ring the pools of others either. */
 static int device_open_ringer(void *data, uint32_t domain, uint32_t index, uid_t user, int *fd) {
 	const struct device *device = data;
 	if (find_place(device, domain) < 0 || device->bells.pool == 0) {

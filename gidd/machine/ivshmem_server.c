@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * The server of the guests' doorbell devices: QEMU's ivshmem protocol (docs/specs/ivshmem-spec of
- * QEMU), version 0: numbers of 8 bytes, some with a descriptor. Each ordered pair of domains has an
- * eventfd of its own, made once and for all, so
+ * The server of the guests' doorbell devices. It speaks QEMU's ivshmem protocol
+ * (docs/specs/ivshmem-spec of QEMU), version 0: numbers of 8 bytes, some with a descriptor. Each
+ * ordered pair of domains has its own eventfd, created once. Therefore
  *
- * - a machine gets those by which it may ring others, and no more; each is a vector of its own at
- *   the other one, which thereby knows who rings;
- * - besides, each machine has a pool of vectors, of which each other one rings an equal part: one
- * is for one subscription, whose clients have the eventfds. No machine can ring a part of
- * another's;
- * - machines that come and go need not be told of. The protocol would have the others hear of it;
- *   QEMU 10 aborts when a number is given to a second peer, and here a peer is a domain.
+ *   - a machine gets only the eventfds by which it may ring others; each is its own vector at
+ *     the other machine, which so knows who rings;
+ *   - each machine also has a pool of vectors, of which every other machine rings an equal part.
+ *     One serves one subscription, whose clients have the eventfds. No machine can ring the part
+ *     of another;
+ *   - nobody is told of machines that come and go. The protocol wants that; but QEMU 10 aborts
+ *     when a number is given to a second peer, and here a peer is a domain.
  *
- * The protocol wants one memory that all peers share. Here each machine has one of its own, which
- * says what its vectors mean. A machine has nothing to say: one that does is cut off.
+ * The protocol wants one memory that all peers share. Here each machine gets its own, which tells
+ * what its vectors mean. A machine has nothing to send: one that does is disconnected.
  */
 #include "ivshmem_server.h"
 
@@ -38,11 +38,11 @@
 #include "socket.h"
 
 #define PROTOCOL_VERSION 0
-#define MEMORY_SIZE 4096 /* a PCI resource, and so a power of two */
+#define MEMORY_SIZE 4096 /* the size of a PCI BAR is a power of two */
 
 /*
- * A vector of a pool. Clients of the host that are given its eventfd may keep it for ever; so those
- * of one user never get what another one's had.
+ * A vector of a pool. A client of the host may keep its eventfd forever, so a bell that one user
+ * had never goes to another user.
  */
 struct bell {
 	int fd;
@@ -50,23 +50,23 @@ struct bell {
 	uid_t user;
 };
 
-/* One domain that is rung: a guest, or the host itself. */
+/* A domain that can be rung: a guest, or the host itself. */
 struct seat {
 	TAILQ_ENTRY(seat) entry;
 	struct ivshmem_server *server;
 	const struct config_domain *domain;
-	/* Who rings it by which vector. */
+	/* The domains that ring it: each by the vector of the same index. */
 	uint32_t count;
 	uint8_t from[GID_DOMAIN_MAX];
 	int fds[GID_DOMAIN_MAX];
-	/* `pool` of the bells for each who rings it, in that order. */
+	/* `pool` bells for each of these domains, in the same order. */
 	uint32_t pool;
 	struct bell bells[GID_BELLS_POOL];
-	/* Of guests. */
+	/* Of guests only. */
 	int memory;
 	struct listener listener;
 	int connection;
-	uint32_t said; /* how many numbers of what there is to be said */
+	uint32_t said; /* how many of count_numbers() were sent */
 	sd_event_source *connection_io;
 };
 
@@ -87,7 +87,7 @@ static struct seat *find_seat(const struct ivshmem_server *server, uint32_t doma
 	return NULL;
 }
 
-/* The place of who rings the seat, or -1. */
+/* The index of the domain that rings the seat, or -1. */
 static int find_place(const struct seat *seat, uint32_t from) {
 	for (uint32_t i = 0; seat != NULL && i < seat->count; i++) {
 		if (seat->from[i] == from) {
@@ -97,14 +97,13 @@ static int find_place(const struct seat *seat, uint32_t from) {
 	return -1;
 }
 
-/* Those bells of the seat's pool that the other one rings, or NULL. */
+/* The part of the seat's pool that the other domain rings, or NULL. */
 static struct bell *find_bells(struct seat *seat, uint32_t from) {
 	int place = find_place(seat, from);
 	return place < 0 ? NULL : &seat->bells[(size_t)place * seat->pool];
 }
 
-/* The eventfd by which the one rings the other: for anything (0), or that bell of the pool; or -1.
- */
+/* The eventfd by which `from` rings `to`: its general one (index 0), or one of the pool; or -1. */
 static int find_fd(
 		const struct ivshmem_server *server, uint32_t from, uint32_t to, uint32_t index) {
 	struct seat *seat = find_seat(server, to);
@@ -115,15 +114,17 @@ static int find_fd(
 	return index == 0 ? seat->fds[place] : find_bells(seat, from)[index - 1].fd;
 }
 
-/* --- what a machine is told ------------------------------------------------------------------- */
+/* --- what a machine is sent ------------------------------------------------------------------- */
 
-/* By how many vectors one may ring the domain: none, if it has no seat. */
+/* The number of vectors by which others may ring the domain; 0: it has no seat. */
 static uint32_t count_vectors(const struct ivshmem_server *server, uint32_t domain) {
 	const struct seat *seat = find_seat(server, domain);
 	return seat == NULL ? 0 : 1 + seat->pool;
 }
 
-/* What there is to be said: who it is, whom it may ring by what, and what its own vectors are. */
+/*
+ * All numbers to send: the machine's own number, the vectors by which it rings others, and its own.
+ */
 static uint32_t count_numbers(const struct seat *seat) {
 	uint32_t count = 3 + seat->count + seat->count * seat->pool;
 	for (uint32_t i = 0; i < seat->count; i++) {
@@ -182,7 +183,7 @@ static void disconnect(struct seat *seat) {
 	seat->connection = -1;
 }
 
-/* As much as the other end takes now. */
+/* Sends as much as the socket takes now. */
 static void go_on(struct seat *seat) {
 	uint32_t all = count_numbers(seat);
 	while (seat->said < all) {
@@ -205,7 +206,7 @@ static void go_on(struct seat *seat) {
 	}
 }
 
-/* --- who comes in ----------------------------------------------------------------------------- */
+/* --- connections ------------------------------------------------------------------------------ */
 
 static int handle_connected(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct seat *seat = data;
@@ -227,7 +228,7 @@ static int handle_connected(sd_event_source *source, int fd, uint32_t events, vo
 
 static void handle_connection(void *data, int fd) {
 	struct seat *seat = data;
-	/* A machine has the socket to itself: whoever comes in now has replaced the one before. */
+	/* A machine has the socket to itself: a new connection replaces the old one. */
 	disconnect(seat);
 	gid_socket_refuse_rights(fd);
 	seat->connection = fd;
@@ -361,11 +362,11 @@ static void seat_close(struct seat *seat) {
 	free(seat);
 }
 
-/* --- the host's own --------------------------------------------------------------------------- */
+/* --- the host's own doorbell ------------------------------------------------------------------ */
 
 /*
- * The guest's machine holds the same description. A hypervisor that was taken over has easier ways
- * to harm its host than those that are left to it here.
+ * The guest's QEMU holds the same file description and could block it. A compromised QEMU has
+ * easier ways to harm the host than this.
  */
 static int server_ring(void *data, uint32_t domain) {
 	const struct ivshmem_server *server = data;
@@ -386,7 +387,7 @@ static void give(struct bell *bell, uid_t user) {
 	bell->user = user;
 }
 
-/* Of those that are free, one that the user had before. */
+/* Prefers a free bell that the user had before. */
 static int server_take(void *data, uint32_t domain, uid_t user, struct doorbell_vector *vector) {
 	struct ivshmem_server *server = data;
 	struct seat *self = server->self;
@@ -431,11 +432,11 @@ static int server_open_ringer(void *data, uint32_t domain, uint32_t index, uid_t
 }
 
 static void server_close_ringer(void *data, uint32_t domain, uint32_t index, int fd) {
-	/* It is the machine's as well. */
+	/* The machine's QEMU shares the eventfd, so it stays open. */
 }
 
 static void server_mute(void *data, uint32_t vector, bool mute) {
-	/* Nobody listens: that is all. */
+	/* Nothing to do: no event source listens any more. */
 }
 
 static void server_close(void *data) {

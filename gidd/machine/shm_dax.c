@@ -30,11 +30,11 @@ struct info {
 
 _Static_assert(sizeof(struct info) == SHM_DAX_INFO_SIZE, "as the kernel has it");
 
-#define MODE_RAM 1u /* the kernel's tables of the pages are in its own memory */
+#define MODE_RAM 1u /* the kernel keeps its page tables in its own memory */
 #define PAGE 4096u
 #define PAGE_STRUCT_SIZE 64u
 
-/* Fletcher's, by words of 32 bits. */
+/* The checksum is Fletcher's, over words of 32 bits. */
 static uint64_t sum(const uint8_t *bytes, size_t size) {
 	uint32_t low = 0, word;
 	uint64_t high = 0;
@@ -58,7 +58,7 @@ void shm_dax_put_info(uint8_t block[static SHM_DAX_INFO_SIZE], uint64_t size) {
 			.page_struct_size = PAGE_STRUCT_SIZE,
 	};
 	memcpy(info.signature, "NVDIMM_DAX_INFO", sizeof(info.signature));
-	memcpy(info.uuid, "gidway's window", sizeof(info.uuid)); /* any but zeroes */
+	memcpy(info.uuid, "gidway's window", sizeof(info.uuid)); /* must not be zero */
 	memcpy(block, &info, sizeof(info));
 	info.checksum = sum(block, sizeof(info));
 	memcpy(block, &info, sizeof(info));
@@ -66,7 +66,7 @@ void shm_dax_put_info(uint8_t block[static SHM_DAX_INFO_SIZE], uint64_t size) {
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-/* One line of a file, which has to have that form. */
+/* Reads one number of a file in sysfs. */
 static bool read_number(const char *path, const char *format, unsigned *number) {
 	FILE *file = fopen(path, "re");
 	bool read = file != NULL && fscanf(file, format, number) == 1;
@@ -76,7 +76,9 @@ static bool read_number(const char *path, const char *format, unsigned *number) 
 	return read;
 }
 
-/* The slot of the NVDIMM that a region of memory is of. QEMU's handle of slot n is n + 1. */
+/*
+ * Finds the slot of the NVDIMM to which a memory region belongs. QEMU's handle of slot n is n + 1.
+ */
 static bool find_slot(unsigned region, uint32_t *slot) {
 	char path[128];
 	unsigned dimm, handle;
@@ -99,7 +101,7 @@ void shm_dax_each(void (*each)(void *data, uint32_t slot, const char *path), voi
 		unsigned region, part;
 		uint32_t slot;
 		char path[64];
-		/* Another part of a region would begin elsewhere. */
+		/* Other parts of a region begin at other offsets. */
 		if (sscanf(entry->d_name, "dax%u.%u", &region, &part) == 2 && part == 0 &&
 				find_slot(region, &slot)) {
 			snprintf(path, sizeof(path), "/dev/dax%u.%u", region, part);

@@ -22,7 +22,7 @@
 _Static_assert(CONFIG_WINDOWS_MAX == GID_WINDOWS_MAX, "wire");
 _Static_assert(sizeof(struct domain_set) == sizeof((struct gid_wire_window){0}.readers), "wire");
 
-/* --- where they are --------------------------------------------------------------------------- */
+/* --- paths ------------------------------------------------------------------------------------ */
 
 static char *folder_path(const char *runtime, const struct config_domain *owner) {
 	char *path;
@@ -62,7 +62,7 @@ bool shm_files_each(const char *runtime, const struct config_domain *owner,
 	return entries != NULL;
 }
 
-/* --- which there must be ---------------------------------------------------------------------- */
+/* --- planning --------------------------------------------------------------------------------- */
 
 struct adding {
 	struct config_windows *windows;
@@ -98,7 +98,7 @@ int shm_files_plan(
 	return error;
 }
 
-/* --- making ----------------------------------------------------------------------------------- */
+/* --- creation --------------------------------------------------------------------------------- */
 
 static void put_header(struct gid_wire_window *header, const struct config_window *window) {
 	*header = (struct gid_wire_window){
@@ -113,8 +113,8 @@ static void put_header(struct gid_wire_window *header, const struct config_windo
 }
 
 /*
- * One that is there already goes on, for guests may have it mapped: if its size is right, its first
- * page can be written again, whatever its owner made of it.
+ * Guests may have an existing file mapped, so it is kept if its size is right. Its first page is
+ * written again, whatever its owner wrote there.
  */
 static int open_old(const char *path, struct config_window *window) {
 	struct stat status;
@@ -128,7 +128,7 @@ static int open_old(const char *path, struct config_window *window) {
 		return -ENOENT;
 	}
 	if ((uint64_t)status.st_blocks * 512 >= window->size) {
-		window->made = window->filled = window->size; /* by a hub before this one, too */
+		window->made = window->filled = window->size; /* perhaps since an earlier hub */
 	}
 	return fd;
 }
@@ -141,7 +141,7 @@ static int make_new(const char *path, const struct config_window *window) {
 	if (fd < 0) {
 		return -errno;
 	}
-	/* Its last page makes it as long as it is: gidd may truncate no file, see truncation.c. */
+	/* Allocating the last page sets the size: truncation.c forbids gidd to truncate files. */
 	int error = -posix_fallocate(fd, (off_t)(window->size - SHM_PAGE), SHM_PAGE);
 	if (error < 0) {
 		unlink(path);
@@ -151,7 +151,7 @@ static int make_new(const char *path, const struct config_window *window) {
 	return fd;
 }
 
-/* A processor then finds them sooner, in machines and for readers. Without them all goes on. */
+/* Large pages are faster for machines and readers. Without them everything still works. */
 static void make_pages_large(const struct config_window *window, int fd) {
 	size_t size = (size_t)window->filled;
 	void *data = gid_large_map(size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -161,12 +161,12 @@ static void make_pages_large(const struct config_window *window, int fd) {
 	}
 }
 
-/* All that is used is there before: a guest that finds no page left would be killed. */
+/* Allocates all pages that can be used: a guest that finds no page left would be killed. */
 static int fill_pages(struct config_window *window, int fd) {
 	if (window->made >= window->filled) {
 		return 0;
 	}
-	bool is_new = window->made == 0; /* nobody has it yet */
+	bool is_new = window->made == 0; /* nobody has mapped it yet */
 	int error = -posix_fallocate(fd, 0, (off_t)window->filled);
 	window->made = error == 0 ? window->filled : window->made;
 	if (error == 0 && is_new) {
@@ -175,7 +175,10 @@ static int fill_pages(struct config_window *window, int fd) {
 	return error;
 }
 
-/* The life of the owner's machine goes on, unless this is its end, or a window's beginning. */
+/*
+ * The cookie names one life of the owner's machine. It changes when that ends (`anew`), and is new
+ * for a new window.
+ */
 static uint64_t find_cookie(int fd, bool anew) {
 	uint64_t cookie = 0;
 	const off_t at = offsetof(struct gid_wire_window, cookie);
@@ -189,7 +192,9 @@ static int put(int fd, const void *data, size_t size, uint64_t offset) {
 	return pwrite(fd, data, size, (off_t)offset) == (ssize_t)size ? 0 : -EIO;
 }
 
-/* What makes it a device-dax in its owner's machine, which begins with a first page, too. */
+/*
+ * Writes the blocks that make it a device-dax in its owner's machine, with a first page of its own.
+ */
 static int put_dax(int fd, const struct gid_wire_window *header) {
 	uint8_t block[SHM_DAX_INFO_SIZE];
 	shm_dax_put_info(block, header->size);
@@ -244,8 +249,8 @@ struct clearing {
 };
 
 /*
- * A file that no reader is to have any more: what is in it was for others. Who has it mapped sees
- * zeroes from now on.
+ * Clears and removes a file that the plan no longer has: its content was for other readers. Every
+ * mapping of it reads zeroes from now on.
  */
 static bool clear_old(
 		void *data, uint32_t number, const struct domain_set *readers, const char *path) {
@@ -270,7 +275,7 @@ static bool clear_old(
 static int make_folder(const char *path) {
 	struct stat status;
 	if (lstat(path, &status) == 0 && S_ISREG(status.st_mode)) {
-		unlink(path); /* where there was one window for each domain */
+		unlink(path); /* an older gidd had one window file for each domain here */
 	}
 	return folder_make(path, 0711);
 }
@@ -323,8 +328,8 @@ int shm_files_extend(
 }
 
 /*
- * Written over, and not taken out of the file: before they could be had again somebody else might
- * have the last pages that there are, and what reads there, a machine or a display, would be ended.
+ * Writes zeroes, and does not punch holes: another process could take the freed pages, perhaps the
+ * last ones, and a machine or display that reads there would be killed.
  */
 static int overwrite(int fd, uint64_t offset, uint64_t size) {
 	static const uint8_t zeroes[16 * SHM_PAGE];
@@ -360,7 +365,7 @@ void shm_files_mark(struct config_windows *windows, const char *runtime,
 	struct config_window *window;
 	TAILQ_FOREACH(window, windows, entry) {
 		if (window->owner == owner && window->size > 0) {
-			(void)make(window, runtime, false); /* says what is wrong */
+			(void)make(window, runtime, false); /* it logs its errors */
 		}
 	}
 }

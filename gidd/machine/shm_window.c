@@ -19,11 +19,11 @@
 #include "shm_dax.h"
 #include "shm_files.h"
 
-/* --- in a guest: QEMU's ivshmem-plain devices, whose second resource is the memory ------------ */
+/* --- windows in a guest: BAR 2 of QEMU's ivshmem-plain devices -------------------------------- */
 
 /*
- * The file of that memory. On ARM the plain one is mapped as a device's: reads that are not
- * aligned, as memcpy() has them, end a program there by SIGBUS.
+ * The file of that memory. On ARM, "resource2" maps it as device memory: unaligned reads, as
+ * memcpy() makes them, kill the program with SIGBUS.
  */
 #ifdef __aarch64__
 #define MEMORY_FILE "resource2_wc"
@@ -31,14 +31,14 @@
 #define MEMORY_FILE "resource2"
 #endif
 
-/* Whether a path that somebody named is the other one. */
+/* Whether a configured path is that unsuitable file. */
 static bool is_as_device(const char *path) {
 	const char *name = strrchr(path, '/');
 	return strcmp(MEMORY_FILE, "resource2") != 0 && name != NULL &&
 			strcmp(name, "/resource2") == 0;
 }
 
-/* A device that nobody drives is off, and cannot be read. */
+/* A device without a driver is disabled, and cannot be read. */
 static void enable(const char *device) {
 	char path[512];
 	snprintf(path, sizeof(path), PCI_DEVICES "/%s/enable", device);
@@ -49,7 +49,7 @@ static void enable(const char *device) {
 	}
 }
 
-/* The first page, copied out once: a window's owner may write it at any time. */
+/* Copies the first page once: the window's owner may write it at any time. */
 static int read_header(int fd, struct gid_wire_window *copy) {
 	*copy = (struct gid_wire_window){0};
 	void *page = mmap(NULL, SHM_PAGE, PROT_READ, MAP_SHARED, fd, 0);
@@ -61,7 +61,7 @@ static int read_header(int fd, struct gid_wire_window *copy) {
 	return 0;
 }
 
-/* Which window of the domain a file claims to be; false: of none. */
+/* Which window of the domain the file claims to be; false: none. */
 static bool read_claim(const char *path, uint32_t domain, uint32_t *number) {
 	struct gid_wire_window copy;
 	struct stat status;
@@ -77,11 +77,11 @@ static bool read_claim(const char *path, uint32_t domain, uint32_t *number) {
 	return found;
 }
 
-/* Where the windows of a domain are on this system that we may have, by their numbers. */
+/* The paths of a domain's windows that this domain may have, by number. */
 struct places {
-	uint32_t reader; /* us; 0: they are our own */
+	uint32_t reader; /* our domain; 0: the windows are our own */
 	char *paths[GID_WINDOWS_MAX];
-	uint32_t claims[GID_WINDOWS_MAX]; /* of devices without an index */
+	uint32_t claims[GID_WINDOWS_MAX]; /* how many devices without an index claim the number */
 };
 
 static void places_finish(struct places *places) {
@@ -97,7 +97,7 @@ static void claim_device(struct places *places, uint32_t domain, const char *pat
 	}
 }
 
-/* Where two claim to be the same one, neither is taken. */
+/* If several devices claim the same number, none of them is used. */
 static void drop_unconfirmed(struct places *places, uint32_t domain) {
 	for (uint32_t i = 0; i < GID_WINDOWS_MAX; i++) {
 		if (places->claims[i] > 1) {
@@ -111,8 +111,8 @@ static void drop_unconfirmed(struct places *places, uint32_t domain) {
 }
 
 /*
- * Which window a device is, the machine says by its ACPI index. Of a device that has none, its
- * first page says so, which its owner may write.
+ * The machine tells by a device's ACPI index which window it is. Without an index only its first
+ * page tells it, which its owner may write.
  */
 static void find_devices(struct places *places, uint32_t domain) {
 	DIR *folder = opendir(PCI_DEVICES);
@@ -140,7 +140,7 @@ static void find_devices(struct places *places, uint32_t domain) {
 	drop_unconfirmed(places, domain);
 }
 
-/* The hub's own files, on its system. */
+/* Takes the hub's own files, on its system. */
 static bool find_file(
 		void *data, uint32_t number, const struct domain_set *readers, const char *path) {
 	struct places *places = data;
@@ -151,7 +151,7 @@ static bool find_file(
 	return true;
 }
 
-/* Those that window-device= names, with a space between them. */
+/* Takes the paths of window-device=, separated by spaces. */
 static void find_named(struct places *places, const struct config_domain *domain) {
 	const char *at = domain->window_device;
 	while (at != NULL && *at != '\0') {
@@ -173,7 +173,7 @@ static void find_named(struct places *places, const struct config_domain *domain
 	drop_unconfirmed(places, domain->number);
 }
 
-/* Our own, as far as we have them with pages. */
+/* Prefers the device-dax for our own windows that have one. */
 static void add_dax(void *data, uint32_t slot, const char *path) {
 	struct places *places = data;
 	if (slot < GID_WINDOWS_MAX) {
@@ -212,7 +212,7 @@ static void window_destroy(struct shm_window *window) {
 	free(window);
 }
 
-/* But for its readers. */
+/* Compares all but the readers. */
 static bool is_header_of(const struct gid_wire_window *header, const struct shm_window *window) {
 	return gid_wire_window_is_valid(header, window->head + window->size) &&
 			header->domain == window->domain && header->number == window->number;
@@ -244,7 +244,7 @@ static int open_files(struct shm_window *window, bool own) {
 	if (!own) {
 		return 0;
 	}
-	if (window->size > SIZE_MAX) { /* where words have 32 bits */
+	if (window->size > SIZE_MAX) { /* for machines with 32-bit words */
 		return -EFBIG;
 	}
 	window->writable = open(window->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -260,7 +260,7 @@ static int open_files(struct shm_window *window, bool own) {
 	return 0;
 }
 
-/* Takes the path. */
+/* Takes ownership of `path`. */
 static struct shm_window *window_open(struct gidd *gidd, const struct config_domain *domain,
 		uint32_t number, char *path) {
 	struct shm_window *window = calloc(1, sizeof(*window));
@@ -284,7 +284,7 @@ static struct shm_window *window_open(struct gidd *gidd, const struct config_dom
 		window_destroy(window);
 		return NULL;
 	}
-	/* The owner may have it as a device-dax, which begins there. */
+	/* The owner may see it as a device-dax, which begins at that offset. */
 	bool skips = window->head == 0 && config_window_has_pages(domain, window->size);
 	shm_map_init(&window->map, (skips ? SHM_DAX_HEAD : 0) + gid_memory_round_up(SHM_PAGE),
 			window->size);
@@ -293,12 +293,12 @@ static struct shm_window *window_open(struct gidd *gidd, const struct config_dom
 	return window;
 }
 
-/* --- what the hub says of our own ------------------------------------------------------------- */
+/* --- what the hub says of our own windows ----------------------------------------------------- */
 
 struct shm_own_windows {
 	bool all;
 	struct shm_own_window {
-		uint64_t size, filled; /* 0: it has said nothing of that one */
+		uint64_t size, filled; /* 0: the hub has said nothing of this window */
 		struct domain_set readers;
 	} windows[GID_WINDOWS_MAX];
 };
@@ -332,7 +332,7 @@ int shm_window_set_own(struct gidd *gidd, const struct gid_wire_own_window *mess
 	own->filled = message->filled;
 	memcpy(own->readers.bits, message->readers, sizeof(message->readers));
 	gidd->own_windows->all = message->more == 0;
-	/* The hub has just written its first page anew, whatever was there before. */
+	/* The hub has just rewritten its first page, whatever it held before. */
 	struct shm_window *window = shm_window_at(gidd, gidd->self->number, message->number);
 	struct gid_wire_window header;
 	if (window != NULL && read_header(window->fd, &header) == 0 &&

@@ -13,9 +13,9 @@
 #include "closer.h"
 #include "socket.h"
 
-/* More than the largest envelope with its message, so that a read is worth its while. */
+/* More than the largest envelope with its message, so that one read brings many. */
 #define IN_MAX (UINT64_C(16) << 10)
-/* Of the queue's pages, what is kept once all was read: enough for what is usually said at once. */
+/* How much of the queue's memory stays allocated when it is empty: enough for usual bursts. */
 #define KEPT_MAX (UINT64_C(16) << 10)
 #define JOIN_SIZE (sizeof(struct gid_wire_envelope) + sizeof(struct gid_wire_join))
 
@@ -39,9 +39,9 @@ static void fail_errno(struct byte_stream *stream, int error) {
 	byte_stream_fail(stream, hung_up ? "hung up" : strerror(error));
 }
 
-/* --- out -------------------------------------------------------------------------------------- */
+/* --- sending ---------------------------------------------------------------------------------- */
 
-/* A machine that once did not read for a while shall not cost the host that memory for good. */
+/* A machine that once stopped reading for a while must not cost the host that memory for good. */
 static void shrink_queue(struct byte_stream *stream) {
 	if (stream->out_end > KEPT_MAX) {
 		madvise(stream->out + KEPT_MAX, BYTE_STREAM_QUEUE_MAX - KEPT_MAX, MADV_DONTNEED);
@@ -58,7 +58,7 @@ static void flush(struct byte_stream *stream) {
 		if (put < 0 && errno == EAGAIN) {
 			break;
 		}
-		if (put <= 0) { /* 0: a port whose device is broken */
+		if (put <= 0) { /* 0: the port's device is broken */
 			fail_errno(stream, put < 0 ? errno : EIO);
 			return;
 		}
@@ -108,9 +108,12 @@ void byte_stream_send(struct byte_stream *stream, uint32_t domain, uint32_t epoc
 	flush(stream);
 }
 
-/* --- in --------------------------------------------------------------------------------------- */
+/* --- receiving -------------------------------------------------------------------------------- */
 
-/* The envelope and message at the start of `data`: their size, 0: more must come, or -EPROTO. */
+/*
+ * Reads the envelope and message at the start of `data`. Returns their size; 0: incomplete;
+ * -EPROTO.
+ */
 static ssize_t read_envelope(const uint8_t *data, size_t size, struct gid_wire_envelope *envelope,
 		union gid_wire_message *message, const char **why) {
 	if (size < sizeof(*envelope)) {
@@ -131,7 +134,7 @@ static ssize_t read_envelope(const uint8_t *data, size_t size, struct gid_wire_e
 	return (ssize_t)(sizeof(*envelope) + envelope->size);
 }
 
-/* Whether it may be what is searched for; with all of it there, whether it is. */
+/* Whether JOIN or JOINED starts here, or may start here if the data is incomplete. */
 static bool is_join(const uint8_t *data, size_t size) {
 	struct gid_wire_envelope envelope;
 	if (size < sizeof(envelope)) {
@@ -149,7 +152,7 @@ static bool is_join(const uint8_t *data, size_t size) {
 			read_envelope(data, size, &envelope, &message, &why) == (ssize_t)JOIN_SIZE;
 }
 
-/* How many bytes lie before what is searched for, or may become it. */
+/* The number of bytes before a JOIN or JOINED, complete or not. */
 static size_t search(const uint8_t *data, size_t size) {
 	size_t at = 0;
 	while (at < size && !is_join(data + at, size - at)) {
@@ -158,7 +161,7 @@ static size_t search(const uint8_t *data, size_t size) {
 	return at;
 }
 
-/* Leaves out what is not searched for: how many bytes that are. */
+/* Skips what is no JOIN or JOINED. Returns how many bytes. */
 static size_t skip(struct byte_stream *stream, size_t done) {
 	size_t skipped = search(stream->in + done, stream->in_size - done);
 	if (skipped > 0 && stream->handler->skipped != NULL) {
@@ -205,7 +208,7 @@ static int handle_rest(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-/* A timer, for a deferred source would go before all that came later. */
+/* A timer, as a deferred source would run before all events that come later. */
 void byte_stream_rest(struct byte_stream *stream) {
 	stream->resting = true;
 	sd_event_source_set_enabled(stream->io, SD_EVENT_OFF);
@@ -213,7 +216,7 @@ void byte_stream_rest(struct byte_stream *stream) {
 	sd_event_source_set_enabled(stream->rest, SD_EVENT_ONESHOT);
 }
 
-/* What comes by a socket may have descriptors with it, which are nobody's to wait for. */
+/* Data from a socket can come with descriptors, which are refused. */
 static ssize_t receive(const struct byte_stream *stream, void *data, size_t size) {
 	if (stream->is_socket) {
 		return gid_socket_read(stream->fd, data, size);
@@ -258,7 +261,7 @@ int byte_stream_init(struct byte_stream *stream, sd_event *event, int fd,
 		gid_socket_refuse_rights(fd);
 	}
 	stream->in = malloc(IN_MAX);
-	/* A mapping of its own, so that its pages can be given back one by one. */
+	/* Its own mapping, so that single pages can be given back. */
 	void *out = mmap(NULL, BYTE_STREAM_QUEUE_MAX, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stream->out = out == MAP_FAILED ? NULL : out;
@@ -286,7 +289,7 @@ void byte_stream_finish(struct byte_stream *stream) {
 	stream->io = sd_event_source_disable_unref(stream->io);
 	stream->end = sd_event_source_disable_unref(stream->end);
 	stream->rest = sd_event_source_disable_unref(stream->rest);
-	/* What waits in it unread may hold descriptors. */
+	/* Unread data in the socket can hold descriptors. */
 	if (stream->is_socket) {
 		gid_closer_hang_up(stream->fd);
 	} else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * The hub of the guests: passes messages on between domains of different machines. Who sends is
- * known by the stream of bytes that it comes in by, and written into the envelope here. Guests are
- * hostile: one that does not read, or says what it may not, loses its own links and nothing else.
+ * The hub of the guests: routes messages between domains of different machines. It knows the sender
+ * by the byte stream on which a message comes, and writes the sender into the envelope. Guests are
+ * hostile: one that does not read, or breaks the protocol, loses its own links and nothing else.
  */
 #include "hub.h"
 
@@ -20,10 +20,12 @@
 
 #define BACK_OFF_MIN_US 100000u
 #define BACK_OFF_MAX_US 3200000u
-#define TELL_US 100000u	    /* who joins again and again hears of its windows no more often */
-#define STABLE_US 10000000u /* who was joined for so long begins with the shortest time again */
+/* The interval at which a guest that joins again and again is told of its windows. */
+#define TELL_US 100000u
+/* A pair that was up this long starts again with the shortest back-off. */
+#define STABLE_US 10000000u
 
-/* --- saying ----------------------------------------------------------------------------------- */
+/* --- messages of the hub ---------------------------------------------------------------------- */
 
 static uint64_t now_us(struct hub *hub) {
 	uint64_t now = 0;
@@ -35,7 +37,7 @@ static struct hub_port *other_end(const struct hub_pair *pair, const struct hub_
 	return pair->ends[pair->ends[0] == port];
 }
 
-/* Tells one end whether the other one is there. */
+/* Tells one end whether the other one is up. */
 static void send_pair_state(struct hub_pair *pair, struct hub_port *port, const char *why) {
 	const struct config_domain *peer = other_end(pair, port)->domain;
 	union gid_wire_message message;
@@ -60,7 +62,7 @@ static void send_pair_state(struct hub_pair *pair, struct hub_port *port, const 
 
 /* --- faults ----------------------------------------------------------------------------------- */
 
-/* `by`: who says so, which is to be believed as far as that domain is; NULL: we saw it. */
+/* `by`: the domain that reports the fault, whose word it is; NULL: the hub saw it. */
 static void note_fault(struct hub_pair *pair, const struct hub_port *of, const struct hub_port *by,
 		const char *why) {
 	struct hub_faults *faults = &pair->faults[pair->ends[1] == of];
@@ -69,7 +71,7 @@ static void note_fault(struct hub_pair *pair, const struct hub_port *of, const s
 			by == NULL ? "" : by->domain->name, by == NULL ? "" : " says: ", why);
 }
 
-/* Tells those of our own domain that use the transport. */
+/* Reports the fault to the links of our own domain. */
 static void send_fault(const struct hub_port *of, const char *why) {
 	const struct transport *base = &of->hub->base;
 	base->events->fault(base->gidd, of->domain->number, why);
@@ -90,7 +92,7 @@ static void pair_up(struct hub_pair *pair) {
 		shm_files_mark(&pair->hub->windows, pair->hub->base.gidd->runtime,
 				pair->ends[i]->domain);
 	}
-	/* Our own domain comes last: it may begin to talk at once. */
+	/* Our own domain comes last, as it may send at once. */
 	for (int i = 0; i < 2; i++) {
 		send_pair_state(pair, pair->ends[pair->ends[0]->self ? !i : i], "");
 	}
@@ -183,9 +185,9 @@ static void send_joined(struct hub_port *port, uint64_t nonce) {
 }
 
 /*
- * Its machine is what it was some time ago: what was said since is not known there, what it knows
- * of others is long over, and what it writes is not what they read. 0; or -errno: its windows do
- * not say so.
+ * Its machine was restored to an earlier state: it does not know what was sent since, what it knows
+ * of others is outdated, and its memory is not what they expect. 0; or -errno: its windows could
+ * not be marked.
  */
 static int set_back(void *data) {
 	struct hub_port *port = data;
@@ -200,8 +202,8 @@ static int set_back(void *data) {
 }
 
 /*
- * Whether it says again a PING that it has said before, by its number. No gidd does: its machine
- * was set back, and its QEMU did not say so.
+ * Whether it repeats the number of an earlier PING, which no gidd does: its machine was restored
+ * without notice of its QEMU.
  */
 static bool was_set_back(struct hub_port *port, const union gid_wire_message *message) {
 	uint32_t number = message->header.type == GID_WIRE_PING ? message->header.serial : 0;
@@ -212,14 +214,14 @@ static bool was_set_back(struct hub_port *port, const union gid_wire_message *me
 
 /* --- routing ---------------------------------------------------------------------------------- */
 
-/* What is for our own domain. */
+/* Passes a message to our own domain. */
 static void receive(const struct hub_pair *pair, uint32_t source,
 		const union gid_wire_message *message) {
 	const struct transport *base = &pair->hub->base;
 	base->events->receive(base->gidd, source, pair->epoch, message);
 }
 
-/* What a guest says. */
+/* Delivers the message of a guest. */
 static void deliver(struct hub_pair *pair, const struct hub_port *from,
 		const union gid_wire_message *message) {
 	struct hub_port *to = other_end(pair, from);
@@ -227,7 +229,10 @@ static void deliver(struct hub_pair *pair, const struct hub_port *from,
 	if (to->self) {
 		receive(pair, source, message);
 	} else if (byte_stream_queued(&to->stream) > BYTE_STREAM_QUEUE_MAX / 2) {
-		/* Whichever of the two is to blame: the rest of the queue is for others. */
+		/*
+		 * Either end may be at fault. The rest of the queue is for messages of other
+		 * domains.
+		 */
 		pair_down(pair, "more is sent than is read");
 	} else {
 		byte_stream_send(&to->stream, source, pair->epoch, message);
@@ -260,7 +265,7 @@ static void route(struct hub_port *from, const struct gid_wire_envelope *envelop
 		return;
 	}
 	if (pair == NULL || !pair->up || envelope->epoch != pair->epoch) {
-		return; /* said before it heard that the other one is gone */
+		return; /* it was sent before the sender heard that the pair is down */
 	}
 	switch (hub_check(from->hub->base.gidd->config, &from->hub->windows, from->domain,
 			other_end(pair, from)->domain, message, &why)) {
@@ -329,9 +334,12 @@ static void hub_part(struct transport *transport, uint32_t domain, uint32_t epoc
 	}
 }
 
-/* --- what is taken from readers --------------------------------------------------------------- */
+/* --- revocation ------------------------------------------------------------------------------- */
 
-/* A guest's own window, in which it could write zeroes as well: here they cannot be undone. */
+/*
+ * Clears part of a guest's own window. The guest could write zeroes itself, but that could be
+ * undone.
+ */
 static void handle_punch(struct hub_port *port, const struct gid_wire_allocated *punch) {
 	union gid_wire_message answer;
 	int error = shm_files_punch(&port->hub->windows, port->hub->base.gidd->runtime,
@@ -358,7 +366,10 @@ static void hub_punch(struct transport *transport, uint64_t place, uint64_t size
 	gidd->withdraw_events->punched(gidd, place, size);
 }
 
-/* Who reads its windows: in what it may have mapped already that cannot be believed. */
+/*
+ * Tells a domain which domains read its windows: their first pages, which it may write, prove
+ * nothing.
+ */
 static void send_windows(struct hub_port *port) {
 	struct gidd *gidd = port->hub->base.gidd;
 	const struct config_window *window, *last = NULL;
@@ -395,7 +406,7 @@ static int handle_send_windows(sd_event_source *source, uint64_t now, void *data
 	return 0;
 }
 
-/* Now, or a moment later: who says JOIN without end costs no more than others. */
+/* Now or after a delay: a guest that sends JOIN without end causes no more work than others. */
 static void send_windows_soon(struct hub_port *port) {
 	uint64_t due = port->sent_us + TELL_US;
 	if (port->sent_us == 0 || now_us(port->hub) >= due) {
@@ -406,7 +417,7 @@ static void send_windows_soon(struct hub_port *port) {
 	sd_event_source_set_enabled(port->send_timer, SD_EVENT_ONESHOT);
 }
 
-/* The window for those that are left has its pages before anybody is sent there. */
+/* Allocates the pages of windows for the remaining readers, before any program moves there. */
 static void fill_spares(struct hub_port *port, const char *reader) {
 	const struct config_domain *loser =
 			config_domain_find(port->hub->base.gidd->config, reader);
@@ -450,7 +461,7 @@ static int hub_withdraw(struct transport *transport, const struct config_domain 
 	return 0;
 }
 
-/* Its gidd is a new one, and does not know what was taken from whom. */
+/* A new gidd of the domain does not know what was revoked from whom. */
 static void send_withdrawals(struct hub_port *port) {
 	const struct config_withdrawal *withdrawal;
 	union gid_wire_message message;
@@ -484,7 +495,7 @@ static void hub_reload(struct transport *transport) {
 
 /* --- ports ------------------------------------------------------------------------------------ */
 
-/* A socket for each, that its QEMU connects to, or its gidd where that is no guest. */
+/* One socket each: the domain's QEMU connects to it, or the domain's gidd if it is no guest. */
 
 static void handle_join(struct hub_port *port, const struct gid_wire_join *join) {
 	bool again = port->joined && port->nonce == join->nonce;
@@ -535,8 +546,8 @@ static void handle_garbled(void *data, const char *why) {
 }
 
 /*
- * It talks as one that has joined: it was restored as it was then, and what it was told before is
- * lost.
+ * The sender believes that it has joined: its machine was restored, and has lost what it was told
+ * since.
  */
 static void handle_skipped(void *data) {
 	struct hub_port *port = data;
@@ -566,13 +577,15 @@ static const struct byte_stream_handler handler = {
 
 static void handle_connection(void *data, int fd) {
 	struct hub_port *port = data;
-	/* A machine has the socket to itself: whoever comes in now has replaced the one before. */
+	/* A machine has the socket to itself: a new connection replaces the old one. */
 	if (port->connected) {
 		disconnect(port, "another machine connected in its place");
 	}
 	if (byte_stream_init(&port->stream, port->hub->base.gidd->event, fd, &handler, port) == 0) {
 		port->connected = true;
-		/* A machine that begins reads there what its windows are, before its gidd does. */
+		/*
+		 * A machine that starts reads the first pages of its windows before its gidd runs.
+		 */
 		shm_files_mark(&port->hub->windows, port->hub->base.gidd->runtime, port->domain);
 		send_joined(port, 0);
 	}

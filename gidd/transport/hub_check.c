@@ -6,7 +6,7 @@
 #include "descriptor.h"
 #include "wire_ring.h"
 
-/* Whether it lies in one of the owner's windows, and that is one which the reader has. */
+/* Whether the range is in a window of the owner that the reader has. */
 static bool is_in_window(const struct config_windows *windows, const struct config_domain *owner,
 		const struct config_domain *reader, uint64_t place, uint64_t size) {
 	const struct config_window *window =

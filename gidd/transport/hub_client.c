@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A gidd that the hub joins to others: one byte stream to the hub, over which all of its links to
- * other machines go. In a guest that is a virtio-serial port; beside the hub, a unix socket.
+ * The connection to the hub: one byte stream for all links to other machines. In a guest that is a
+ * virtio-serial port; on the hub's system, a unix socket.
  */
 #include "hub_client.h"
 
@@ -23,20 +23,20 @@
 #define PORT "/dev/virtio-ports/org.gidway.link"
 #define RETRY_US 200000
 #define RETRY_ACCURACY_US 5000
-#define QUIET_ROUNDS 10u /* of RETRY_US */
+#define QUIET_ROUNDS 10u /* in units of RETRY_US */
 
 struct hub_client {
 	struct transport base;
 	struct byte_stream stream;
 	bool connected, joined;
 	uint64_t nonce;
-	int last_error;	       /* of connecting, which is said once */
-	unsigned pings, quiet; /* as of the last round; rounds since there was a new one */
-	unsigned long sleeps;  /* of its machine, as of the last round */
+	int last_error;	       /* of connecting; logged once */
+	unsigned pings, quiet; /* as of the last round; rounds without a new ping */
+	unsigned long sleeps;  /* suspends of its machine, as of the last round */
 	sd_event_source *retry;
 };
 
-/* --- the session ------------------------------------------------------------------------------ */
+/* --- the joined state ------------------------------------------------------------------------- */
 
 static void disconnect(struct hub_client *client, const char *why) {
 	if (!client->joined) {
@@ -132,7 +132,7 @@ static void handle_closed(void *data, const char *why) {
 	client->nonce = 0;
 }
 
-/* How often this machine was suspended, or was about to be. 0 where the kernel does not tell. */
+/* How often this machine was suspended, or tried to; 0: the kernel does not tell. */
 static unsigned long count_sleeps(void) {
 	static const char *const counts[] = {
 			"/sys/power/suspend_stats/success", "/sys/power/suspend_stats/fail"};
@@ -150,8 +150,8 @@ static unsigned long count_sleeps(void) {
 }
 
 /*
- * A port's driver throws away what is on its way when the machine is suspended, and tells nobody.
- * Nothing of that kind happens to a socket.
+ * When the machine is suspended, the port's driver drops data under way without notice. A socket
+ * does not.
  */
 static bool has_slept(struct hub_client *client) {
 	if (client->stream.is_socket) {
@@ -228,8 +228,8 @@ static void begin(struct hub_client *client) {
 }
 
 /*
- * Who has nobody to talk to says nothing. Its machine may have been restored to that, and what the
- * hub has said to it since is lost: so it says now and then that it is there.
+ * A gidd without links sends nothing. If its machine was restored to an earlier state, it has lost
+ * what the hub sent since. So it sends JOIN from time to time.
  */
 static bool was_quiet(struct hub_client *client) {
 	bool spoke = client->pings != client->base.pings;
@@ -238,7 +238,7 @@ static bool was_quiet(struct hub_client *client) {
 	return client->quiet == QUIET_ROUNDS;
 }
 
-/* Connects, and asks again until the hub has answered. */
+/* Connects, and asks to join until the hub has answered. */
 static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 	struct hub_client *client = data;
 	if (client->connected && has_slept(client)) {
@@ -254,7 +254,7 @@ static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 	return 0;
 }
 
-/* --- used ------------------------------------------------------------------------------------- */
+/* --- calls of the links ----------------------------------------------------------------------- */
 
 static void hub_client_send(struct transport *transport, uint32_t domain, uint32_t epoch,
 		const union gid_wire_message *message) {

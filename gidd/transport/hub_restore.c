@@ -13,14 +13,14 @@
 
 #define BUS "org.freedesktop.DBus"
 #define STATE "org.qemu.VMState1"
-#define QEMU ":1.0" /* the names on this bus that are nobody's own */
+#define QEMU ":1.0" /* names on this bus that the caller does not choose */
 #define HUB ":1.1"
-#define ID "org.gidway" /* in a saved machine: whose state this is */
-#define IS_RUNNING 2u	/* the answer of StartServiceByName */
-#define AT_ONCE_MAX 64	/* messages: more than a QEMU ever says, or leaves unread, at once */
-/* Of a message: that of a saved state is the longest, with one byte. sd-bus would take 128 MiB. */
+#define ID "org.gidway" /* identifies this state in a saved machine */
+#define IS_RUNNING 2u	/* a reply of StartServiceByName */
+#define AT_ONCE_MAX 64	/* messages: more than a QEMU sends, or leaves unread, at one time */
+/* The longest honest message is that of a saved state, with one byte. sd-bus would take 128 MiB. */
 #define MESSAGE_MAX 65536u
-#define PIECE 4096u /* that is read at once */
+#define PIECE 4096u /* the size of one read */
 
 /* --- the bus ---------------------------------------------------------------------------------- */
 
@@ -28,7 +28,7 @@ static int handle_hello(sd_bus_message *call, void *data, sd_bus_error *error) {
 	return sd_bus_reply_method_return(call, "s", QEMU);
 }
 
-/* Nothing is ever signalled here. */
+/* This bus sends no signals. */
 static int handle_match(sd_bus_message *call, void *data, sd_bus_error *error) {
 	return sd_bus_reply_method_return(call, "");
 }
@@ -68,7 +68,7 @@ static int get_id(sd_bus *bus, const char *path, const char *interface, const ch
 	return sd_bus_message_append(reply, "s", ID);
 }
 
-/* What is saved says nothing: that it is there at all has QEMU call us when it restores it. */
+/* The saved byte means nothing. Because it exists, QEMU calls Load when it restores the machine. */
 static int handle_save(sd_bus_message *call, void *data, sd_bus_error *error) {
 	sd_bus_message *reply = NULL;
 	int ret = sd_bus_message_new_method_return(call, &reply);
@@ -85,7 +85,7 @@ static int handle_save(sd_bus_message *call, void *data, sd_bus_error *error) {
 static int handle_load(sd_bus_message *call, void *data, sd_bus_error *error) {
 	struct hub_restore *restore = data;
 	if (restore->loaded) {
-		return -EBUSY; /* QEMU waits for the answer to the first one */
+		return -EBUSY; /* QEMU waits for the answer to its first call */
 	}
 	restore->loaded = true;
 	int ret = restore->restored(restore->data);
@@ -100,16 +100,16 @@ static const sd_bus_vtable state_calls[] = {
 		SD_BUS_VTABLE_END,
 };
 
-/* A message is whole, of whatever kind. */
+/* Called for each complete message of any kind. */
 static int handle_any(sd_bus_message *message, void *data, sd_bus_error *error) {
 	struct hub_restore *restore = data;
 	restore->unheard = 0;
 	return 0;
 }
 
-/* --- who connects ----------------------------------------------------------------------------- */
+/* --- connections ------------------------------------------------------------------------------ */
 
-/* What waits there unread may hold descriptors: the copy that is closed last is a helper's. */
+/* Unread data can hold descriptors: a helper thread closes the last copy of the socket. */
 static void hang_up(struct hub_restore *restore) {
 	int fd = restore->io != NULL ? sd_event_source_get_io_fd(restore->io) : -1;
 	if (restore->io != NULL) {
@@ -120,7 +120,7 @@ static void hang_up(struct hub_restore *restore) {
 	gid_closer_hang_up(fd);
 }
 
-/* What the bus can do now, `*left` steps at most. 0; what it made of it; or -EPROTO: too many. */
+/* Runs the bus for at most `*left` steps. Returns 0, its error, or -EPROTO: too many steps. */
 static int process(struct hub_restore *restore, unsigned *left) {
 	int ret = 1;
 	while (ret > 0 && *left > 0) {
@@ -131,8 +131,8 @@ static int process(struct hub_restore *restore, unsigned *left) {
 }
 
 /*
- * The next piece of what came: whoever sends a message without an end keeps nobody waiting, and
- * little of it is kept. Returns whether there was one, or -errno.
+ * Feeds the next piece of input to the bus. A message without an end blocks nobody, and only little
+ * of it is kept. Returns whether there was input, or -errno.
  */
 static int feed(struct hub_restore *restore, int fd, unsigned *left) {
 	char bytes[PIECE];
@@ -152,8 +152,8 @@ static int feed(struct hub_restore *restore, int fd, unsigned *left) {
 }
 
 /*
- * By ourselves: where a greeting and what follows it come together, sd_bus_attach_event() leaves
- * the latter unread until there is more.
+ * Not by sd_bus_attach_event(): if a greeting and its next message arrive together, that leaves the
+ * second unread until more comes.
  */
 static int handle_io(sd_event_source *source, int fd, uint32_t events, void *data) {
 	struct hub_restore *restore = data;
@@ -182,8 +182,8 @@ static int handle_io(sd_event_source *source, int fd, uint32_t events, void *dat
 }
 
 /*
- * The bus: what it says goes to a copy of the socket, what it hears comes from us. So it does not
- * know who that is, which those who may connect there need not tell.
+ * Creates the bus. Its output goes to a copy of the socket, its input comes from feed(). So it
+ * cannot check the credentials of the peer, which the listener has checked already.
  */
 static int make_bus(struct hub_restore *restore, int fd, sd_bus **bus) {
 	int pair[2], ret = sd_bus_new(bus);
@@ -210,7 +210,7 @@ static int make_bus(struct hub_restore *restore, int fd, sd_bus **bus) {
 	return 0;
 }
 
-/* Takes the socket, whatever comes of it. */
+/* Takes ownership of `fd`, even if it fails. */
 static int serve(struct hub_restore *restore, sd_event *event, int fd) {
 	sd_id128_t id;
 	sd_bus *bus = NULL;
@@ -246,7 +246,7 @@ error_bus:
 	return ret;
 }
 
-/* A machine has the socket to itself: whoever comes in now has replaced the one before. */
+/* A machine has the socket to itself: a new connection replaces the old one. */
 static void handle_connection(void *data, int fd) {
 	struct hub_restore *restore = data;
 	hang_up(restore);
