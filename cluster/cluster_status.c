@@ -48,13 +48,13 @@ static int add_transitions(variant **array, const struct history *history) {
 	return 0;
 }
 
-/* As the configuration has it; "" where that leaves the choice to us. */
+/* As configured; "" if the display chooses. */
 static const char *output_name(const struct role_view *view) {
 	const char *name = view->screen->config->name;
 	return name != NULL ? name : "";
 }
 
-/* What more there is to say about the reason, as a word. */
+/* A word that tells more about the reason. */
 static const char *role_detail(const struct role_view *view) {
 	enum role_reason reason = view->role.reason;
 	if (reason == ROLE_REASON_FORMAT || reason == ROLE_REASON_TRANSFORM) {
@@ -63,7 +63,7 @@ static const char *role_detail(const struct role_view *view) {
 	return role_view_hidden_name(view);
 }
 
-/* What a role and a layer have in common: the work on a stream's frames, and its input. */
+/* Fields that roles and layers share: the work on the stream's frames, and its input. */
 static int add_stream(variant **entry, const struct stream_reader *reader,
 		const struct samples *latency, struct input_outlet_stats input) {
 	const struct spread examine = samples_spread(&reader->spent);
@@ -223,13 +223,12 @@ static int build_output(variant **entry, const struct screen *screen) {
 		       : sd_json_variant_set_field_string(entry, "name", name != NULL ? name : "");
 }
 
-/* --- an answer, in parts ---------------------------------------------------------------------- */
+/* --- building an answer in parts -------------------------------------------------------------- */
 
-/* After so long of it something else has its turn: what many roles take is longer than a refresh.
- */
+/* The time limit of one turn: the answer for many roles takes longer than a refresh. */
 #define TURN_NS UINT64_C(1000000)
 
-/* Takes the entry. */
+/* Takes ownership of `entry`. */
 static int answer_put(struct cluster_status *status, variant *entry, int ret) {
 	char *text = NULL;
 	if (ret >= 0) {
@@ -241,7 +240,7 @@ static int answer_put(struct cluster_status *status, variant *entry, int ret) {
 	return ret;
 }
 
-/* What is said of the whole display, with the first output's fields, before the list of outputs. */
+/* Fields of the whole display, with those of the first output, before the list of outputs. */
 static int answer_put_whole(struct cluster_status *status) {
 	const struct roles *roles = status->roles;
 	variant *whole = NULL;
@@ -256,7 +255,7 @@ static int answer_put_whole(struct cluster_status *status) {
 	if (ret >= 0) {
 		ret = sd_json_variant_format(whole, 0, &text);
 	}
-	if (ret >= 0) { /* without its { and } */
+	if (ret >= 0) { /* without the outer braces */
 		fprintf(status->answer, "],%.*s,\"outputs\":[", (int)strlen(text) - 2, text + 1);
 	}
 	free(text);
@@ -269,7 +268,7 @@ static size_t answer_parts(const struct cluster_status *status) {
 	return roles->count + roles->layer_count + roles->display->screen_count;
 }
 
-/* The next role, layer or output. */
+/* Adds the next role, layer or output. */
 static int answer_add(struct cluster_status *status) {
 	const struct roles *roles = status->roles;
 	const size_t layers = roles->count, outputs = layers + roles->layer_count;
@@ -297,7 +296,7 @@ static int answer_add(struct cluster_status *status) {
 	return answer_put(status, entry, ret);
 }
 
-/* One that is there. */
+/* `fd` must be one of them. */
 static struct unread *find_unread(struct cluster_status *status, int fd) {
 	struct unread *found = status->unread;
 	for (uint32_t i = 0; i < status->unread_count; i++) {
@@ -306,7 +305,7 @@ static struct unread *find_unread(struct cluster_status *status, int fd) {
 	return found;
 }
 
-/* It has all of its answer, or gets no more. */
+/* Its answer is complete, or given up. */
 static void unread_end(struct unread *unread) {
 	if (unread->source != NULL) {
 		wl_event_source_remove(unread->source);
@@ -319,7 +318,7 @@ static void unread_end(struct unread *unread) {
 
 static int handle_writable(int fd, uint32_t mask, void *data);
 
-/* As much as there is room for; the rest once the peer has read some. */
+/* Sends as much as the socket takes, the rest once it is writable. */
 static void unread_send(struct cluster_status *status, struct unread *unread) {
 	ssize_t sent = send(unread->fd, unread->text + unread->sent, unread->size - unread->sent,
 			MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -348,7 +347,7 @@ static void answer_send(struct cluster_status *status, bool good) {
 	unread->size = status->size;
 	unread->sent = 0;
 	if (good) {
-		int size = 1 << 20; /* the kernel gives what it gives */
+		int size = 1 << 20; /* the kernel caps it */
 		setsockopt(unread->fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 		unread_send(status, unread);
 	} else {
@@ -356,7 +355,7 @@ static void answer_send(struct cluster_status *status, bool good) {
 	}
 }
 
-/* Until it is sent, or its turn is over that has begun then. */
+/* Works until the answer is sent, or the turn that started at `begin` is over. */
 static void answer_go_on(struct cluster_status *status, uint64_t begin) {
 	const size_t parts = answer_parts(status);
 	int ret = 0;
@@ -369,7 +368,7 @@ static void answer_go_on(struct cluster_status *status, uint64_t begin) {
 	}
 }
 
-/* Takes the peer, which is among those that may not have read. */
+/* `peer` is in the list of unread answers already. */
 static void answer_begin(struct cluster_status *status, int peer) {
 	status->peer = peer;
 	status->part = 0;
@@ -381,11 +380,11 @@ static void answer_begin(struct cluster_status *status, int peer) {
 	fputs("{\"roles\":[", status->answer);
 }
 
-/* --- who asks --------------------------------------------------------------------------------- */
+/* --- connections ------------------------------------------------------------------------------ */
 
-/* An answer that is not read is memory of ours, also after we have closed the connection. */
+/* Unread answers use our memory, even after we have closed the connection. */
 #define UNREAD_OF_A_USER 4u
-/* So many times as long as an answer takes are for the display, before there is another one. */
+/* After an answer, the display has this many times its duration for itself. */
 #define PAUSES 4
 #define NS_PER_MS 1000000u
 
@@ -404,7 +403,9 @@ static void drop_read(struct cluster_status *status) {
 	status->unread_count = kept;
 }
 
-/* Takes the peer. Whether it may get an answer: if its user reads them. */
+/*
+ * Takes ownership of `peer`. Returns whether it gets an answer: not if its user does not read them.
+ */
 static bool add_unread(struct cluster_status *status, int peer) {
 	struct ucred credentials = {.uid = (uid_t)-1};
 	socklen_t size = sizeof(credentials);
@@ -413,7 +414,7 @@ static bool add_unread(struct cluster_status *status, int peer) {
 	for (uint32_t i = 0; i < status->unread_count; i++) {
 		of_user += status->unread[i].user == credentials.uid;
 	}
-	/* An answer takes memory: while the domain is sealed, of those alone who may unseal it. */
+	/* Answers need memory: in a sealed domain only users who may unseal it get one. */
 	if (sealed_is_on() && credentials.uid != 0 && credentials.uid != status->user) {
 		gid_closer_hang_up(peer);
 		return false;
@@ -427,7 +428,10 @@ static bool add_unread(struct cluster_status *status, int peer) {
 	return true;
 }
 
-/* A turn is over that has begun then. While an answer is made, others wait for it: go on soon. */
+/*
+ * Ends a turn that started at `begin`. While an answer is being built others wait, so the next turn
+ * comes soon.
+ */
 static void pause_after(struct cluster_status *status, uint64_t begin) {
 	uint64_t turn = gid_clock_now() - begin;
 	status->spent += turn;
@@ -460,7 +464,7 @@ static int handle_connection(int fd, uint32_t mask, void *data) {
 	if (status->answer != NULL) {
 		answer_go_on(status, begin);
 	}
-	/* Also where there was no descriptor for it: it waits there still. */
+	/* Also without a descriptor for accept4(): the connection still waits. */
 	wl_event_source_fd_update(status->source, 0);
 	pause_after(status, begin);
 	return 0;

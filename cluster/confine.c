@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 
 /*
- * Of the display's thread: its event loop and timers, the sockets of streams, of gidd and of the
- * status. It needs these also when the domain is sealed: a gidd that went away is looked for, for
- * only a gidd can say that the domain is no longer sealed.
+ * Calls of the display's thread: its event loop and timers, the sockets of streams, of gidd and of
+ * the status. It needs them in a sealed domain, too: it reconnects to gidd, as only gidd can unseal
+ * the domain.
  */
 static const int lasting_calls[] = {
 		SCMP_SYS(accept4),
@@ -47,7 +47,7 @@ static const int lasting_calls[] = {
 		SCMP_SYS(restart_syscall),
 		SCMP_SYS(rt_sigprocmask),
 		SCMP_SYS(rt_sigreturn),
-		SCMP_SYS(sched_getscheduler), /* before memory is unmapped */
+		SCMP_SYS(sched_getscheduler), /* before it unmaps memory */
 		SCMP_SYS(sendmsg),
 		SCMP_SYS(sendto),
 		SCMP_SYS(setsockopt),
@@ -57,7 +57,7 @@ static const int lasting_calls[] = {
 		SCMP_SYS(unlink),
 		SCMP_SYS(write),
 		SCMP_SYS(writev),
-		/* To wait for a dma-buf's device for a limited time: */
+		/* For the time limit of waiting for a dma-buf's device: */
 		SCMP_SYS(rt_sigaction),
 		SCMP_SYS(timer_create),
 		SCMP_SYS(timer_delete),
@@ -65,12 +65,12 @@ static const int lasting_calls[] = {
 };
 
 /*
- * And before that: memory, descriptors, and those calls of helper threads that begin later and
- * inherit this: who closes what others sent, and who connects to a gidd that is back.
+ * Allowed until the domain is sealed: memory, descriptors, and the calls of helper threads that
+ * start later and inherit the filter. Those close foreign descriptors, and reconnect to gidd.
  */
 static const int growing_calls[] = {
 		SCMP_SYS(brk),
-		SCMP_SYS(cachestat), /* whether memory of others has its pages */
+		SCMP_SYS(cachestat), /* whether foreign memory has its pages */
 		SCMP_SYS(dup3),
 		SCMP_SYS(epoll_create1),
 		SCMP_SYS(eventfd2),
@@ -80,15 +80,15 @@ static const int growing_calls[] = {
 		SCMP_SYS(memfd_create),
 		SCMP_SYS(mremap),
 		SCMP_SYS(newfstatat),
-		SCMP_SYS(readlink), /* what a lent descriptor is */
-		SCMP_SYS(seccomp),  /* confine_sealed() */
+		SCMP_SYS(readlink), /* what kind of file a received descriptor is */
+		SCMP_SYS(seccomp),  /* for confine_sealed() */
 		SCMP_SYS(socketpair),
 		SCMP_SYS(timerfd_create),
-		/* Helper threads: */
-		SCMP_SYS(access), /* whether there is a gidd */
+		/* For helper threads: */
+		SCMP_SYS(access), /* whether gidd's socket exists */
 		SCMP_SYS(clock_nanosleep),
 		SCMP_SYS(clone3),
-		SCMP_SYS(faccessat), /* in place of access() elsewhere */
+		SCMP_SYS(faccessat), /* instead of access() on some architectures */
 		SCMP_SYS(getdents64),
 		SCMP_SYS(rseq),
 		SCMP_SYS(sched_get_priority_max),
@@ -98,7 +98,10 @@ static const int growing_calls[] = {
 		SCMP_SYS(set_robust_list),
 };
 
-/* Such as a log that could not be opened at the start, either: who tries goes on without it. */
+/*
+ * Refuses to open files for writing, with an error that does not end the process: code that tries,
+ * such as the log, works without.
+ */
 static int refuse_writing(scmp_filter_ctx filter) {
 	static const scmp_datum_t modes[] = {O_WRONLY, O_RDWR};
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
@@ -111,14 +114,17 @@ static int refuse_writing(scmp_filter_ctx filter) {
 	return 0;
 }
 
-/* Allowed in one form only: nothing is opened to be written, no memory becomes code. */
+/*
+ * A call that is allowed with certain arguments only. Nothing is opened for writing, and no memory
+ * becomes executable.
+ */
 struct form {
 	int call;
 	unsigned count;
 	struct scmp_arg_cmp of[2];
 };
 
-/* Memory that is revoked stays mapped for who still reads there, as zeroes, in its own place. */
+/* Revoked memory stays mapped at its address, as zeroes, for code that still reads it. */
 static const struct form lasting_forms[] = {
 		{SCMP_SYS(socket), 1, {SCMP_A0(SCMP_CMP_EQ, AF_UNIX)}},
 };
@@ -134,14 +140,14 @@ static const struct form growing_forms[] = {
 		{SCMP_SYS(openat), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, O_ACCMODE, O_RDONLY)}},
 		{SCMP_SYS(mmap), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
 		{SCMP_SYS(mprotect), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0)}},
-		{SCMP_SYS(prlimit64), 1, {SCMP_A2(SCMP_CMP_EQ, 0)}}, /* of files, and sets none */
+		{SCMP_SYS(prlimit64), 1, {SCMP_A2(SCMP_CMP_EQ, 0)}}, /* reads limits only */
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* --- a filter --------------------------------------------------------------------------------- */
+/* --- building a filter ------------------------------------------------------------------------ */
 
-/* These add to `*error`, which is 0 before, and count what is allowed. */
+/* Both functions set `*error` on failure, and return how many calls they allow. */
 static int allow_calls(scmp_filter_ctx filter, const int *calls, size_t count, int *error) {
 	for (size_t i = 0; i < count && *error == 0; i++) {
 		*error = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls[i], 0);
@@ -171,7 +177,7 @@ static int confine(bool sealed) {
 		error = error < 0 ? error : refuse_writing(filter);
 	} else {
 		count += allow_forms(filter, sealed_forms, COUNT(sealed_forms), &error);
-		/* What a filter takes of the process it has given up already. */
+		/* The process has set no_new_privs already. */
 		error = error < 0 ? error : seccomp_attr_set(filter, SCMP_FLTATR_CTL_NNP, 0);
 	}
 	error = error < 0 ? error : seccomp_load(filter);

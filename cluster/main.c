@@ -39,7 +39,7 @@ struct cluster {
 	bool is_confined;
 };
 
-static const int signals[2] = {SIGINT, SIGTERM}; /* that end it */
+static const int signals[2] = {SIGINT, SIGTERM}; /* these end the process */
 
 static void handle_log(enum wlr_log_importance importance, const char *format, va_list args) {
 	static const char *const labels[] = {
@@ -62,10 +62,10 @@ static void handle_log(enum wlr_log_importance importance, const char *format, v
 	log_write(line, (size_t)size);
 }
 
-/* What frames take later comes from memory that is there from the start, and stays. */
+/* Frames need no page faults: heap and stack are allocated at the start, and stay. */
 #define HEAP_BYTES ((size_t)16 << 20)
 #define STACK_BYTES ((size_t)512 << 10)
-#define REALTIME_US 1000000 /* without a sleep */
+#define REALTIME_US 1000000 /* the longest real-time run without a sleep */
 
 static void fill_heap(void) {
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -73,7 +73,7 @@ static void fill_heap(void) {
 	void *heap = malloc(HEAP_BYTES - 4096);
 	if (heap != NULL) {
 		memset(heap, 0xff, HEAP_BYTES - 4096);
-		/* The compiler may not leave out what nobody reads. */
+		/* Keeps the compiler from removing the writes. */
 		__asm__ volatile("" : : "r"(heap) : "memory");
 	}
 	free(heap);
@@ -86,8 +86,8 @@ __attribute__((noinline)) static void fill_stack(void) {
 }
 
 /*
- * All that is mapped now comes into memory, code that was not used yet, too; what is mapped later
- * stays once it has come.
+ * Locks all mappings of now, code included, into memory. Later mappings are locked page by page
+ * when they are first used.
  */
 static int lock_memory(void) {
 	fill_heap();
@@ -95,12 +95,12 @@ static int lock_memory(void) {
 	return mlockall(MCL_CURRENT) < 0 || mlockall(MCL_FUTURE | MCL_ONFAULT) < 0 ? -errno : 0;
 }
 
-#define DESCRIPTORS_MAX 65536 /* where the limit is higher, so many */
+#define DESCRIPTORS_MAX 65536 /* used if the limit is higher */
 
 /*
- * With several threads, the kernel makes its table of descriptors larger only when each processor
- * has passed by (RCU), which takes a refresh or two. Who sends many could have us wait for that, so
- * there is room for all at the start.
+ * With several threads the kernel enlarges the table of descriptors only after a grace period
+ * (RCU), which takes a refresh or two. A peer that sends many descriptors could make the display
+ * wait for that, so the table has its full size from the start.
  */
 static void make_room_for_descriptors(void) {
 	struct rlimit limit;
@@ -120,8 +120,8 @@ static int handle_signal(int number, void *data) {
 }
 
 /*
- * A real-time thread that never sleeps takes its processor from everybody. A frame takes some ms;
- * whoever started us starts us again.
+ * A real-time thread that never sleeps takes its processor from all others. A frame takes a few ms.
+ * The limit ends the process; its service manager restarts it.
  */
 static void limit_realtime(void) {
 	const struct rlimit limit = {REALTIME_US, REALTIME_US};
@@ -131,8 +131,8 @@ static void limit_realtime(void) {
 }
 
 /*
- * What a real set-up gives the domain that must not stutter. Where it is not allowed, we go on.
- * Returns whether the priority is there.
+ * Real-time priority and locked memory for a display that must not stutter. Where they are not
+ * permitted it runs without. Returns whether the priority is set.
  */
 static bool become_realtime(int priority) {
 	make_room_for_descriptors();
@@ -149,7 +149,7 @@ static bool become_realtime(int priority) {
 	return true;
 }
 
-/* Measures before, which takes longer than a real-time thread should. */
+/* Measures first: that takes longer than a real-time thread may run. */
 static void start_realtime(struct roles *roles, int priority) {
 	roles_measure(roles, priority);
 	if (become_realtime(priority)) {
@@ -157,7 +157,7 @@ static void start_realtime(struct roles *roles, int priority) {
 	}
 }
 
-/* Without it the display works as well. Returns whether it is confined. */
+/* The display works without confinement, too. Returns whether it is confined. */
 static bool become_confined(int (*confine)(void)) {
 	int ret = confine();
 	if (ret < 0) {
@@ -169,8 +169,8 @@ static bool become_confined(int (*confine)(void)) {
 }
 
 /*
- * As gidd says. What the kernel was asked to forbid it does not allow again: then only the next
- * gid-cluster can begin anything new.
+ * Follows gidd's seal. The kernel does not lift a filter again: after `gidctl unseal` only a new
+ * gid-cluster can start anything new.
  */
 static void follow_seal(struct cluster *cluster) {
 	const struct gid_domain *domain = gidd_connection_get_domain(cluster->roles.connection);
@@ -179,10 +179,10 @@ static void follow_seal(struct cluster *cluster) {
 		return;
 	}
 	sealed_set(on);
-	gid_closer_settle(on); /* our own: libgid has others, and has seen to them */
+	gid_closer_settle(on); /* our own copy of the closer; libgid has settled its own */
 	wlr_log(WLR_INFO, "the domain is %s", on ? "sealed: nothing new is begun" : "unsealed");
 	if (on && cluster->is_confined) {
-		fill_heap(); /* libraries still take from it, and it can grow no more */
+		fill_heap(); /* libraries still allocate from it, and it cannot grow any more */
 		become_confined(confine_sealed);
 	} else if (cluster->is_confined) {
 		wlr_log(WLR_ERROR, "confined for good: ending, to be started again");
@@ -221,8 +221,8 @@ static void take_status(struct status_socket *place, const struct cluster_option
 }
 
 /*
- * Of the file that keeps the roles' state: beside the status' socket, where that is ours. What
- * another display shows is not to be gone on with. NULL: none.
+ * The file with the roles' state: beside the status socket if that is ours, so that it is not the
+ * state of another display. NULL: none.
  */
 static char *state_path(const struct status_socket *place, const struct cluster_options *options) {
 	char *path = NULL;
@@ -341,7 +341,7 @@ static int run_learn(const struct cluster_config *config, const struct cluster_o
 	return status;
 }
 
-/* Whether it can be shown. If not, that is told as all mistakes are. */
+/* Whether the PNG can be shown. If not, reports it like any error of the configuration. */
 static bool check_png(const char *config, unsigned line, const char *key, const char *png) {
 	int error = png != NULL ? own_picture_check_png(png) : 0;
 	if (error < 0) {
@@ -351,7 +351,7 @@ static bool check_png(const char *config, unsigned line, const char *key, const 
 	return error == 0;
 }
 
-/* Whether all pictures are there that it names. */
+/* Whether all configured pictures can be shown. */
 static bool check_pictures(const struct cluster_config *config, const char *path) {
 	bool good = true;
 	for (size_t i = 0; i < config->output_count; i++) {
@@ -369,7 +369,7 @@ static bool check_pictures(const struct cluster_config *config, const char *path
 	return good;
 }
 
-/* Of the display if it is started as this is. */
+/* For a display that is started as this process is. */
 static void print_cores(int priority) {
 	struct cores cores;
 	char text[320];
@@ -383,7 +383,7 @@ static void print_cores(int priority) {
 	}
 }
 
-/* A size or rate that is the screen's own is known when the output is there. */
+/* Size and rate that are not configured are known when the output is connected. */
 static bool is_checked(const struct role_config *role, const struct output_config *output) {
 	return output->width > 0 && output->height > 0 &&
 			(output->refresh_mhz > 0 || role->limits.min_rate == 0);
@@ -415,7 +415,7 @@ static int run_check(const struct cluster_config *config, int priority) {
 		print_unchecked(config);
 		print_cores(priority);
 	}
-	if (error < 0 && error != -E2BIG) { /* which the table tells */
+	if (error < 0 && error != -E2BIG) { /* the table shows that one */
 		fprintf(stderr, "gid-cluster: %s\n", strerror(-error));
 	}
 	free(costs);
@@ -426,7 +426,7 @@ int main(int argc, char **argv) {
 	struct cluster_options options;
 	standard_streams_init();
 	cluster_options_parse(&options, argc, argv);
-	/* What is shown must be read back, which a processor's own memory makes quick. */
+	/* The check reads back what is composed: that is fast from main memory. */
 	setenv("WLR_RENDERER", "pixman", 0);
 	wlr_log_init(options.verbose ? WLR_DEBUG : WLR_INFO, handle_log);
 	struct cluster_config config;
@@ -440,7 +440,7 @@ int main(int argc, char **argv) {
 	if (error == -ENOMEM) {
 		fprintf(stderr, "gid-cluster: %s: %s\n", options.config, strerror(ENOMEM));
 	}
-	/* Also beside other mistakes: all are told at once. */
+	/* Also if there are other errors, so that all are reported at once. */
 	bool has_pictures = !options.check || error == -ENOMEM ||
 			check_pictures(&config, options.config);
 	if (error == 0 && has_pictures) {

@@ -9,18 +9,18 @@
 #include "thread.h"
 #include "wire_ring.h"
 
-#define PIXEL 4u	/* bytes */
-#define OWN_PICTURES 1u /* beside those for frames: what stands in for them */
-#define HELPERS 3u	/* threads: of the log, of the roles' state, of input */
-#define CLOSERS 2u	/* groups of them: our own, and libgid's */
+#define PIXEL 4u	/* bytes per pixel */
+#define OWN_PICTURES 1u /* the fallback picture, beside those for frames */
+#define HELPERS 3u	/* threads for the log, the roles' state, and input */
+#define CLOSERS 2u	/* two copies of the closer: our own, and libgid's */
 
-/* In bytes. */
+/* All in bytes. */
 struct memory_bound {
-	uint64_t pictures; /* of roles and layers, and what stands in for them */
-	uint64_t outputs;  /* what they are composed in, and what is sent of them */
-	uint64_t pages;	   /* of subscriptions: our side of each ring */
-	uint64_t stacks;   /* of the threads beside the first */
-	uint32_t threads;  /* so many, of a domain that is sealed */
+	uint64_t pictures; /* of roles and layers, with their fallbacks */
+	uint64_t outputs;  /* buffers for composition and publishing */
+	uint64_t pages;	   /* our page of each subscription's ring */
+	uint64_t stacks;   /* of all threads but the first */
+	uint32_t threads;  /* how many threads a sealed display has */
 };
 
 static uint64_t whole_pages(uint64_t bytes) {

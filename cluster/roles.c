@@ -13,10 +13,10 @@
 #include "kms_layer.h"
 #include "work_bound.h"
 
-/* For all pictures that are being read at our end: one of 8K, of the dearest format, or more. */
+/* The time limit for workers at exit: more than the most expensive format takes at 8K. */
 #define DRAIN_NS UINT64_C(1000000000)
 
-/* --- the display's questions ------------------------------------------------------------------ */
+/* --- hooks of the screens --------------------------------------------------------------------- */
 
 static void handle_attached(void *data, struct screen *screen) {
 	struct roles *roles = data;
@@ -32,7 +32,10 @@ static void handle_attached(void *data, struct screen *screen) {
 	}
 }
 
-/* Who reads the screen's stream, and leaves, moves roles from their planes and back. */
+/*
+ * A reader of the screen's stream moves roles off their planes when it comes, and back when it
+ * leaves: so this is logged seldom.
+ */
 static void roles_log_place(struct role_view *view) {
 	const char *name = view->config->name;
 	bool on = shown_picture_is_on_plane(&view->shown);
@@ -52,7 +55,7 @@ static void handle_detaching(void *data, struct screen *screen) {
 	}
 }
 
-/* A role that is not all there is seen to be so where it is composed. */
+/* A role that is partly off the output is composed: the check notices that. */
 static enum shown_place roles_find_place(const struct role_view *view) {
 	return screen_has_place(view->screen, &view->config->box) ? SHOWN_PLACE_PLANE
 								  : SHOWN_PLACE_OFF_OUTPUT;
@@ -163,9 +166,12 @@ const struct screen_hooks roles_hooks = {
 		.presented = handle_presented,
 };
 
-/* --- what outlives us ------------------------------------------------------------------------- */
+/* --- state that outlives the process ---------------------------------------------------------- */
 
-/* After a change, and now and then: how long a picture stands still changes all the time. */
+/*
+ * At least this long after a change, and regularly: the time for which a picture was unchanged
+ * grows always.
+ */
 #define SAVE_SOONEST_NS UINT64_C(50000000)
 #define SAVE_LATEST_NS UINT64_C(1000000000)
 
@@ -188,7 +194,7 @@ static void roles_save(struct roles *roles, uint64_t now) {
 	roles->saved_transitions = transitions;
 }
 
-/* Without it the display works as well. */
+/* The display works without saved state, too. */
 static void roles_resume(struct roles *roles, const char *state) {
 	uint64_t now = gid_clock_now();
 	for (size_t i = 0; i < roles->count; i++) {
@@ -206,7 +212,7 @@ static void roles_resume(struct roles *roles, const char *state) {
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* Wakes us once a refresh, and at the very moment at which a deadline passes. */
+/* Wakes up once a refresh, and exactly when a deadline passes. */
 static void roles_arm(struct roles *roles, uint64_t now) {
 	uint64_t next = roles->refresh_due;
 	for (size_t i = 0; i < roles->count; i++) {
@@ -221,7 +227,7 @@ static void roles_arm(struct roles *roles, uint64_t now) {
 	timerfd_settime(roles->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
-/* Not at each deadline, for producers choose how many of them pass. */
+/* Not for each deadline: producers choose how many of those pass. */
 static void roles_pass_refresh(struct roles *roles, uint64_t now) {
 	for (size_t i = 0; i < roles->count; i++) {
 		stream_reader_tick(&roles->views[i].reader);
@@ -269,7 +275,7 @@ int roles_log(const char *format, ...) {
 
 static void handle_connection_changed(void *data) {
 	struct roles *roles = data;
-	/* Told from within gidd_connection_create(), too. */
+	/* The callback also runs within gidd_connection_create(). */
 	struct gid_domain *domain = roles->connection != NULL
 			? gidd_connection_get_domain(roles->connection)
 			: NULL;
@@ -314,7 +320,7 @@ static const struct gidd_connection_events connection_events = {
 		.reads = handle_connection_reads,
 };
 
-/* The workers may read on: nothing is shown any more. Returns whether none does. */
+/* Nothing is shown any more, but workers may still read. Returns whether all have stopped. */
 static bool roles_stop(struct roles *roles) {
 	const uint64_t until = gid_clock_now() + DRAIN_NS;
 	bool stopped = true;
@@ -330,7 +336,7 @@ static bool roles_stop(struct roles *roles) {
 
 /* --- processors ------------------------------------------------------------------------------- */
 
-/* Of roles first, then of layers. */
+/* First the readers of roles, then those of layers. */
 static struct stream_reader *roles_get_reader(struct roles *roles, size_t index) {
 	return index < roles->count ? &roles->views[index].reader
 				    : &roles->layers[index - roles->count].reader;
@@ -341,7 +347,7 @@ static bool roles_has_before(const struct roles *roles, size_t index) {
 			work_bound_has_layer(roles->layers[index - roles->count].config);
 }
 
-/* Without memory for it they are read as others run. */
+/* If it fails, workers run with ordinary priority. */
 void roles_measure(struct roles *roles, int priority) {
 	size_t count = roles->count + roles->layer_count;
 	struct examiner_cost *costs = calloc(count + 1, sizeof(*costs));
@@ -480,7 +486,7 @@ bool roles_finish(struct roles *roles) {
 	for (size_t i = 0; i < roles->layer_count; i++) {
 		layer_finish(&roles->layers[i]);
 	}
-	roles->count = roles->layer_count = 0; /* screens may still ask */
+	roles->count = roles->layer_count = 0; /* the screens may still call the hooks */
 	gid_timeline_unref(roles->timeline);
 	if (roles->timer_source != NULL) {
 		wl_event_source_remove(roles->timer_source);

@@ -9,11 +9,16 @@ struct way_bound way_bound_of(
 	uint64_t refresh_ns = frame_bound_refresh_of(output);
 	uint64_t picture = FRAME_BOUND_MARGIN * examine_ns;
 	struct way_bound way = {
-			/* What this stream may send in a refresh is used up, its ring is full,
-			 * and a frame begins just before each look at it. */
+			/*
+			 * Worst case: the stream's budget of this refresh is spent, its ring is
+			 * full, and a frame begins just before each tick.
+			 */
 			.taken = STREAM_READER_TICKS * (frame_ns + refresh_ns),
-			/* So has the examination of the picture before, after which the worker
-			 * rests for as long; and it says so while another frame is composed. */
+			/*
+			 * Worst case: the worker has just begun the previous picture, then pauses
+			 * as long as that took; and its result comes while another frame is
+			 * composed.
+			 */
 			.examined = 2 * picture + frame_ns + picture,
 			.shown = fallback_bound_of(output->pacing, frame_ns, refresh_ns),
 	};

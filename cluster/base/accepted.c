@@ -11,7 +11,7 @@
 #include "../../common/convert/to_rgb.h"
 #include "ini_file.h"
 
-/* As enum wl_output_transform counts them. */
+/* In the order of enum wl_output_transform. */
 static const char *const transform_names[] = {"normal", "90", "180", "270", "flipped", "flipped-90",
 		"flipped-180", "flipped-270"};
 #define TRANSFORMS (sizeof(transform_names) / sizeof(transform_names[0]))
@@ -25,7 +25,7 @@ const struct accepted accepted_any = {.any_format = true, .transforms = (1u << T
 
 /* --- the configuration ------------------------------------------------------------------------ */
 
-/* Returns whether the word is one that there is. */
+/* Returns whether the word is valid. */
 typedef bool (*take_word_func)(struct accepted *accepted, const char *word);
 
 static void take_words(struct accepted *accepted, struct ini_file *ini, const char *value,
@@ -119,9 +119,9 @@ const char *accepted_transform_name(uint32_t transform) {
 /* --- pictures --------------------------------------------------------------------------------- */
 
 #define DIGITS (2 * sizeof(struct digest))
-#define LINE_SIZE 1024 /* of a comment, too */
+#define LINE_SIZE 1024 /* the longest line, comments included */
 
-/* The place of the first one that is not smaller. */
+/* The index of the first entry that is not smaller. */
 static size_t hashes_place(const struct hashes *hashes, const struct digest *digest) {
 	size_t low = 0, high = hashes->count;
 	while (low < high) {
@@ -143,7 +143,7 @@ bool hashes_have(const struct hashes *hashes, const struct digest *digest) {
 	return is_at(hashes, hashes_place(hashes, digest), digest);
 }
 
-/* Makes room for one more. */
+/* Makes room for one more entry. */
 static int hashes_grow(struct hashes *hashes) {
 	if (hashes->count < hashes->capacity) {
 		return 0;
@@ -174,7 +174,7 @@ int hashes_add(struct hashes *hashes, const struct digest *digest) {
 	return 1;
 }
 
-/* Puts it behind all others: hashes_sort() puts it in its place. */
+/* Appends the digest of a line. hashes_sort() brings the list in order. */
 static int hashes_append_line(struct hashes *hashes, char *line) {
 	line[strcspn(line, "#\r\n")] = '\0';
 	line += strspn(line, " \t");
@@ -201,7 +201,7 @@ static int compare(const void *one, const void *other) {
 	return memcmp(one, other, sizeof(struct digest));
 }
 
-/* Sorts all, and leaves each only once. */
+/* Sorts the list, and removes duplicates. */
 static void hashes_sort(struct hashes *hashes) {
 	size_t count = 0;
 	if (hashes->count > 0) {
@@ -223,13 +223,15 @@ int hashes_read(struct hashes *hashes, const char *path) {
 	char line[LINE_SIZE];
 	int error = 0;
 	while (error == 0 && fgets(line, sizeof(line), file) != NULL) {
-		/* Without an end it is too long, or has a zero in it, as a device has without end.
+		/*
+		 * Else the line is too long, or has a zero byte in it, as /dev/zero has without
+		 * end.
 		 */
 		bool whole = strchr(line, '\n') != NULL || feof(file);
 		error = whole ? hashes_append_line(hashes, line) : -EINVAL;
 	}
 	if (error == 0 && ferror(file)) {
-		error = -errno; /* of the last read, as of a folder */
+		error = -errno; /* set by the last read, for example of a folder */
 	}
 	hashes_sort(hashes);
 	fclose(file);

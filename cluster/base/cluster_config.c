@@ -25,14 +25,14 @@ struct reading {
 	struct ini_file ini;
 	struct cluster_config *config;
 	uint32_t worst_frame;
-	struct output_config only; /* what [display] says of the output, if there is only one */
-	unsigned only_line;	   /* of the last line that does; 0: none */
-	unsigned nameless;	   /* the last section whose name was complained of; 0: none */
+	struct output_config only; /* the only output, if [display] describes it */
+	unsigned only_line;	   /* the last line in [display] about it; 0: none */
+	unsigned nameless;	   /* the last section with a bad name, reported once; 0: none */
 };
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Files are named from where the configuration lies. */
+/* Relative paths start from the folder of the configuration. */
 static char *file_path(const struct ini_file *ini, const char *value) {
 	char folder[PATH_MAX], *path = NULL;
 	if (value[0] == '/' || strlen(ini->name) >= sizeof(folder)) {
@@ -92,9 +92,9 @@ static void set_allowed(
 static const struct ini_word fallbacks[] = {{"grey", FALLBACK_GREY}, {"pattern", FALLBACK_PATTERN},
 		{"blank", FALLBACK_BLANK}, {"last", FALLBACK_LAST}, {0}};
 static const struct ini_word *const layer_fallbacks = fallbacks;
-static const struct ini_word *const role_fallbacks = fallbacks + 1; /* grey is of layers */
+static const struct ini_word *const role_fallbacks = fallbacks + 1; /* only layers have grey */
 
-/* One of the words, or a PNG. */
+/* Takes one of the words, or the name of a PNG file. */
 static void set_fallback(struct ini_file *ini, const struct ini_word *words, const char *value,
 		enum fallback *fallback, char **picture) {
 	size_t length = strlen(value);
@@ -138,7 +138,7 @@ static const struct ini_word pacings[] = {
 static const struct ini_word planes[] = {
 		{"on", PLANES_ON}, {"off", PLANES_OFF}, {"direct", PLANES_DIRECT}, {0}};
 
-/* Each is more than the one before. */
+/* Each level includes those before it. */
 static const struct ini_word inputs[] = {{"off", 0}, {"touch", INPUT_TOUCH},
 		{"pointer", INPUT_TOUCH | INPUT_POINTER},
 		{"all", INPUT_TOUCH | INPUT_POINTER | INPUT_KEYBOARD}, {0}};
@@ -146,7 +146,7 @@ static const struct ini_word inputs[] = {{"off", 0}, {"touch", INPUT_TOUCH},
 static const struct ini_word profiles[] = {{"none", GID_PROTECTION_NONE},
 		{"crc64", GID_PROTECTION_CRC64}, {"cmac", GID_PROTECTION_CMAC}, {0}};
 
-/* Which stream is shown, where, and what is taken of it: the same for roles and layers. */
+/* Keys that roles and layers share: the stream, its place, and what is accepted of it. */
 #define SHOWN_KEYS(type)                                                                           \
 	{"domain", INI_OWN, INI_MEMBER(type, domain), .set = set_name},                            \
 			{"stream", INI_OWN, INI_MEMBER(type, stream), .set = set_name},            \
@@ -186,7 +186,7 @@ static const struct ini_key layer_keys[] = {
 		{"fallback", INI_OWN, .set = set_layer_fallback},
 };
 
-/* Of an output, which is at `at` in the section. */
+/* Keys of an output. `at` is the path to its struct within the section. */
 #define OUTPUT_KEYS(type, at)                                                                      \
 	{"width", INI_NUMBER, INI_MEMBER(type, at width), .least = 1, .most = GID_SIZE_MAX},       \
 			{"height", INI_NUMBER, INI_MEMBER(type, at height), .least = 1,            \
@@ -225,7 +225,10 @@ static bool can_be_shown(const char *text) {
 	return left == 0;
 }
 
-/* Logs, the status and what is kept of a role have the name. A section's is told once. */
+/*
+ * The name of a section appears in logs, in the status and in the state file. A bad one is reported
+ * once for each section.
+ */
 static bool check_name(struct reading *reading, const char *what, const char *name) {
 	bool is_good = name[0] != '\0' && can_be_shown(name);
 	if (!is_good && reading->nameless != reading->ini.section) {
@@ -340,7 +343,7 @@ static void complete_outputs(struct reading *reading) {
 	}
 }
 
-/* A stream has one producer: of the second output nobody would ever see a picture. */
+/* A stream has one producer: the second output could never publish. */
 static void check_streams(struct reading *reading) {
 	const struct cluster_config *config = reading->config;
 	for (size_t i = 0; i < config->output_count; i++) {
@@ -396,7 +399,7 @@ static void check_size(struct reading *reading, const char *what, const char *na
 	}
 }
 
-/* What is done on two pictures must not come by one stream: nobody could tell which it was. */
+/* Two pictures must not send input on the same stream: its reader could not tell them apart. */
 static void check_input(struct reading *reading, const char *what, const char *name,
 		const char *stream, uint32_t takes, const char **taken, size_t *count) {
 	char input[INPUT_NAME_SIZE];
@@ -437,7 +440,7 @@ static void check_inputs(struct reading *reading) {
 	}
 }
 
-/* Those below come first; of the same order, those of which the file has it first. */
+/* Lowest first. Layers of the same order are in the order of the file. */
 static int compare_layers(const void *a, const void *b) {
 	const struct layer_config *x = a, *y = b;
 	return x->order != y->order ? (x->order > y->order) - (x->order < y->order)
@@ -459,7 +462,7 @@ static void complete_layers(struct reading *reading) {
 	}
 }
 
-/* A key where none is needed was meant to be of use. */
+/* A key without protection=cmac is an error: whoever wrote it expected protection. */
 static void make_protection(struct reading *reading, struct role_config *role) {
 	uint8_t key[GID_PROTECTION_KEY_SIZE];
 	bool keyed = role->profile == GID_PROTECTION_CMAC;
@@ -493,9 +496,9 @@ static void make_protection(struct reading *reading, struct role_config *role) {
 	}
 }
 
-/* --- roles, where they are -------------------------------------------------------------------- */
+/* --- places of roles -------------------------------------------------------------------------- */
 
-/* What no frame could show is not to be found out on the road. */
+/* A role beyond the edge of its output could never be shown: reported now, not at run time. */
 static void check_edge(struct reading *reading, const struct role_config *role, int32_t end,
 		uint32_t size, const char *axis, const char *key) {
 	if (size != 0 && (uint32_t)end > size) {
@@ -506,8 +509,8 @@ static void check_edge(struct reading *reading, const struct role_config *role, 
 }
 
 /*
- * Frames that come once a refresh are there so often only if none is ever later than the one
- * before. Of more than one in a refresh nobody sees all.
+ * Frames that come once a refresh reach that rate only if none is ever late, so min-rate= must be
+ * lower than the refresh. More than one frame in a refresh cannot all be seen.
  */
 static void check_rate(struct reading *reading, const struct role_config *role,
 		const struct output_config *output) {
@@ -525,7 +528,7 @@ static bool are_apart(const struct gid_box *a, const struct gid_box *b) {
 			b->y >= a->y + a->height;
 }
 
-/* The lower one is covered: each time its picture came, it would be wrong. */
+/* The role below would be covered: the check of its picture would fail each time. */
 static void check_overlap(struct reading *reading, size_t index) {
 	const struct role_config *roles = reading->config->roles, *role = &roles[index];
 	for (size_t i = 0; i < index; i++) {
@@ -538,7 +541,7 @@ static void check_overlap(struct reading *reading, size_t index) {
 	}
 }
 
-/* The size and rate of an output that says neither is known when it is there. */
+/* An output without configured size or rate is checked when it is connected. */
 static void check_places(struct reading *reading) {
 	const struct cluster_config *config = reading->config;
 	for (size_t i = 0; i < config->role_count; i++) {
@@ -566,7 +569,7 @@ static void complete(struct reading *reading) {
 	}
 	complete_layers(reading);
 	check_inputs(reading);
-	/* A number that is none says nothing of a place. */
+	/* After an invalid number the place is not known. */
 	if (reading->ini.result == 0) {
 		check_places(reading);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "compose_window.h"
 
-#define LATE 8 /* a thread may be woken late by this part of a refresh */
+#define LATE 8 /* a thread may wake late by this part of a refresh */
 
 uint64_t compose_window_of(enum pacing pacing, uint64_t frame_ns, uint64_t refresh_ns) {
 	if (pacing != PACING_BOUND || frame_ns == 0 || frame_ns > refresh_ns) {

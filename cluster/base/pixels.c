@@ -27,17 +27,17 @@ struct pixels pixels_part(const struct pixels *pixels, uint32_t x, uint32_t y, u
 
 /* --- hashes ----------------------------------------------------------------------------------- */
 
-/* Made at first use. Until the process ends. */
+/* Created at first use; lives until the process ends. */
 static uint8_t secret[XXH3_SECRET_SIZE_MIN];
 
 static void secret_make(void) {
-	/* Fewer than 256 bytes come whole, or, on a kernel without randomness, not at all. */
+	/* The kernel gives up to 256 bytes as a whole, or fails if it has no randomness. */
 	if (getrandom(secret, sizeof(secret), 0) != (ssize_t)sizeof(secret)) {
 		abort();
 	}
 }
 
-/* Of a thread, for as long as it lives: nothing is allocated for a picture. */
+/* One set for each thread, for its lifetime: no allocation for each picture. */
 struct states {
 	XXH3_state_t *content, *colour;
 };
@@ -58,7 +58,7 @@ static void make_all(void) {
 	}
 }
 
-/* NULL for want of memory. */
+/* NULL: out of memory. */
 static struct states *states_get(void) {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, make_all);
@@ -80,7 +80,7 @@ static struct states *states_get(void) {
 	return states;
 }
 
-/* Four pixels, at any place of memory. */
+/* Four pixels at any address. */
 typedef uint32_t fours __attribute__((vector_size(16), may_alias, aligned(4)));
 
 static void make_opaque(uint32_t *row, uint32_t count) {
@@ -93,14 +93,14 @@ static void make_opaque(uint32_t *row, uint32_t count) {
 	}
 }
 
-/* What is done with the pixels of a picture; NULL: not that. */
+/* What one pass over a picture computes; NULL: not needed. */
 struct pass {
 	XXH3_state_t *colour, *content;
 	GChecksum *digest;
 	const struct rows_reader *reader;
 };
 
-/* Some that were just copied. */
+/* Takes the next pixels, already copied. */
 static void pass_take(const struct pass *pass, uint32_t *copy, uint32_t count) {
 	size_t size = (size_t)count * 4;
 	if (pass->content != NULL) {
@@ -116,7 +116,7 @@ static void pass_take(const struct pass *pass, uint32_t *copy, uint32_t count) {
 	}
 }
 
-/* `target`: what `colour` is of is written there, too; NULL: nowhere. */
+/* `target`: where the opaque pixels are copied to; NULL: nowhere. */
 static void pass_run(const struct pass *pass, const struct pixels *pixels, uint8_t *target,
 		size_t stride) {
 	XXH3_64bits_reset_withSecret(pass->colour, secret, sizeof(secret));
@@ -180,9 +180,9 @@ int pixels_copy(const struct pixels *pixels, void *target, size_t stride,
 	return 0;
 }
 
-/* --- pictures that are turned ----------------------------------------------------------------- */
+/* --- rotation --------------------------------------------------------------------------------- */
 
-/* Where in `own` the pixel lies that is seen at a place. */
+/* The index in `own` of the pixel that is seen at (x, y). */
 static int64_t pixel_seen_at(const struct pixels *own, uint32_t transform, int32_t x, int32_t y) {
 	struct gid_box seen = {x, y, 1, 1};
 	struct gid_box pixel = gid_box_turn_back(seen, own->width, own->height, transform);
@@ -203,7 +203,7 @@ void pixels_turn(const struct pixels *own, uint32_t transform, uint32_t *seen) {
 	}
 }
 
-/* --- pictures that are scaled ----------------------------------------------------------------- */
+/* --- scaling ---------------------------------------------------------------------------------- */
 
 static uint32_t scale(uint32_t size, uint32_t by, uint32_t of) {
 	uint32_t scaled = (uint32_t)(((uint64_t)size * by + of / 2) / of);
@@ -214,7 +214,7 @@ struct gid_box fit_place(enum fit fit, uint32_t width, uint32_t height, uint32_t
 		uint32_t place_height) {
 	uint32_t w = fit == FIT_FILL ? place_width : width;
 	uint32_t h = fit == FIT_FILL ? place_height : height;
-	/* Whether the picture is wider, for its height, than the place. */
+	/* Whether the picture has a wider aspect ratio than the place. */
 	bool wide = (uint64_t)width * place_height > (uint64_t)place_width * height;
 	if (fit == FIT_CONTAIN || fit == FIT_COVER) {
 		bool by_width = wide == (fit == FIT_CONTAIN);
@@ -250,7 +250,7 @@ static int draw_scaled(const struct pixels *picture, const struct gid_box *at,
 	if (from == NULL || to == NULL) {
 		goto done;
 	}
-	/* From the first pixel that is seen: pixman draws nothing that begins beyond 32767. */
+	/* Starts at the first visible pixel: pixman draws nothing beyond 32767. */
 	double across = (double)picture->width / at->width;
 	double down = (double)picture->height / at->height;
 	pixman_transform_init_scale(

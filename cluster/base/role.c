@@ -6,14 +6,14 @@
 #include <string.h>
 
 #define SECOND_NS 1000000000ull
-/* A frame may be dated later than it came by this: clocks of machines are set, and drift. */
+/* How much later than its arrival a frame may be dated: machines' clocks are set, and drift. */
 #define AHEAD_NS SECOND_NS
 #define RATE_MAX 1000u
 
 static void role_enter(struct role *role, enum role_reason reason, uint64_t now) {
 	enum role_state state = role_state_of(reason);
 	if (state != ROLE_LIVE) {
-		role->good = 0; /* also where it fails again for the same reason */
+		role->good = 0; /* also if it fails again for the same reason */
 	}
 	if (role->state == state && role->reason == reason) {
 		return;
@@ -78,7 +78,7 @@ static enum role_reason role_judge(
 	return ROLE_REASON_NONE;
 }
 
-/* Whether the last min_rate frames lie within a second before `now`. */
+/* Whether the last min_rate frames arrived within one second before `now`. */
 static bool role_meets_rate(const struct role *role, uint64_t now) {
 	if (role->limits.min_rate == 0) {
 		return true;
@@ -92,7 +92,7 @@ static bool role_is_frozen(const struct role *role, uint64_t now) {
 			now - role->last_change > role->limits.frozen_ns;
 }
 
-/* What an eye sees counts: a producer can change unused bytes of a picture that stands still. */
+/* Only visible colours count: a producer could change unused bytes of a frozen picture. */
 static void role_record(struct role *role, const struct role_frame *frame, uint64_t now) {
 	bool watched = role->last_change != 0;
 	if (!watched || (role->knows_colour && frame->colour != role->last_colour)) {
@@ -139,7 +139,7 @@ void role_tick(struct role *role, uint64_t now) {
 }
 
 void role_lost(struct role *role, enum role_reason reason, uint64_t now) {
-	/* A producer that comes back counts its frames anew. */
+	/* A producer that restarts counts its frames from the beginning. */
 	if (reason != ROLE_REASON_HIDDEN) {
 		role->last_sequence = 0;
 	}

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define HEAD "gid-cluster 2 "
-#define TRANSITIONS_MAX (UINT64_C(1) << 53) /* what JSON's readers can count to */
+#define TRANSITIONS_MAX (UINT64_C(1) << 53) /* larger numbers are not exact in JSON */
 
 /* --- words ------------------------------------------------------------------------------------ */
 
@@ -24,7 +24,7 @@ static bool text_starts(struct text *text, const char *words) {
 	return true;
 }
 
-/* The next word, and the space behind it. */
+/* Takes the next word and the space after it. */
 static bool text_word(struct text *text, struct text *word) {
 	const char *space = memchr(text->at, ' ', (size_t)(text->end - text->at));
 	if (space == NULL || space == text->at) {
@@ -85,7 +85,7 @@ static bool text_reason(struct text *text, enum role_reason *reason) {
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/* `line` is without its end. Its name is the last: it may have spaces. */
+/* `line` has no newline. The name comes last, as it may contain spaces. */
 static bool parse_role(struct text *line, struct saved_role *role, uint64_t now) {
 	struct role_past *past = &role->past;
 	return text_starts(line, "role ") && text_state(line, &past->state) &&
@@ -109,7 +109,7 @@ static bool take_role(struct saved_role *roles, size_t count, const struct saved
 			return true;
 		}
 	}
-	return true; /* the configuration has it no more */
+	return true; /* this role is no longer configured */
 }
 
 static bool text_line(struct text *text, struct text *line) {

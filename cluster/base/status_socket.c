@@ -15,7 +15,10 @@
 
 #include "socket.h"
 
-/* Of those that begin together one goes on: others would take its socket for a dead one. */
+/*
+ * Of several displays started together only one continues: else another would take its socket for a
+ * dead one.
+ */
 static int take_lock(const char *path) {
 	char name[sizeof(((struct sockaddr_un *)NULL)->sun_path) + sizeof(".lock")];
 	snprintf(name, sizeof(name), "%s.lock", path);
@@ -31,7 +34,7 @@ static int take_lock(const char *path) {
 	return lock;
 }
 
-/* Whether a program listens there: 0: none, -EADDRINUSE, or another -errno. */
+/* 0: no program listens there; -EADDRINUSE: one does; or another -errno. */
 static int find_listener(const struct sockaddr_un *address) {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
@@ -46,7 +49,7 @@ static int find_listener(const struct sockaddr_un *address) {
 	return error == -ECONNREFUSED ? 0 : error;
 }
 
-/* Makes room for a socket: only one that a display left behind is in nobody's way. */
+/* Removes a socket that a dead display left behind; anything else stays. */
 static int remove_dead(const struct sockaddr_un *address) {
 	struct stat found;
 	if (lstat(address->sun_path, &found) < 0) {
@@ -62,13 +65,13 @@ static int remove_dead(const struct sockaddr_un *address) {
 	return unlink(address->sun_path) < 0 ? -errno : 0;
 }
 
-/* A descriptor that listens, or -errno. */
+/* A listening descriptor, or -errno. */
 static int listen_at(const struct sockaddr_un *address) {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0) {
 		return -errno;
 	}
-	gid_socket_refuse_rights(fd); /* those that are accepted inherit it */
+	gid_socket_refuse_rights(fd); /* accepted sockets inherit this */
 	bool bound = bind(fd, (const struct sockaddr *)address, sizeof(*address)) == 0;
 	if (!bound || listen(fd, 8) < 0) {
 		int error = -errno;
