@@ -18,7 +18,10 @@
 #define PLACES 1024u	/* of the ring */
 #define MS_NS 1000000ull
 #define RETRY_MS 1000
-/* So often the thread looks for a sign of life while something is held, and so often in vain. */
+/*
+ * While something is pressed, the thread checks this often that the display is alive, and releases
+ * all after this many failures.
+ */
 #define LOOK_MS 100
 #define LOOKS 20u
 
@@ -28,14 +31,14 @@ struct outlet_stream {
 	uint32_t devices;
 	_Atomic uint64_t events, left_out;
 	atomic_uint readers;
-	/* The thread's: */
-	struct input_sender *sender; /* NULL: there is none now */
-	bool failed;		     /* it is to be made anew */
-	uint64_t again;		     /* but not before, CLOCK_MONOTONIC ns */
-	int reported;		     /* what went wrong, as last said in the log; 0: nothing */
+	/* For the thread only: */
+	struct input_sender *sender; /* NULL: none now */
+	bool failed;		     /* it must be created again */
+	uint64_t again;		     /* the earliest time for that, CLOCK_MONOTONIC ns */
+	int reported;		     /* the last error in the log; 0: none */
 };
 
-/* An event, or with type 0 the release of all that the stream holds. */
+/* An event; type 0: release all that the stream holds. */
 struct place {
 	size_t stream;
 	struct input_record event;
@@ -48,18 +51,18 @@ struct input_outlet {
 	pthread_t thread;
 	int wake; /* eventfd, for the thread */
 	atomic_bool ends;
-	atomic_uint alive; /* counts the display's signs of life */
-	/* Bit i: the ring had no room for an event of stream i, which is to hold nothing. */
+	atomic_uint alive; /* a counter that the display increments */
+	/* Bit i: an event of stream i did not fit in the ring, so all that it holds is released. */
 	_Atomic uint64_t overflown;
 	struct place ring[PLACES];
-	atomic_uint head; /* the display's: where it writes next */
-	atomic_uint tail; /* the thread's: where it reads next */
-	/* The thread's: */
-	struct gid_domain *domain; /* NULL: there is none now */
+	atomic_uint head; /* next write, by the display's thread */
+	atomic_uint tail; /* next read, by the outlet's thread */
+	/* For the thread only: */
+	struct gid_domain *domain; /* NULL: none now */
 	int reported;
-	uint64_t looked;       /* when it was looked for a sign of life last, CLOCK_MONOTONIC ns */
-	unsigned seen, missed; /* signs of life, and looks without one */
-	bool holding;	       /* something may be held */
+	uint64_t looked;       /* the last liveness check, CLOCK_MONOTONIC ns */
+	unsigned seen, missed; /* the last value of `alive`, and checks since it changed */
+	bool holding;	       /* something may be pressed */
 };
 
 /* --- the display's thread --------------------------------------------------------------------- */
@@ -103,7 +106,7 @@ struct input_outlet_stats input_outlet_get_stats(const struct input_outlet *outl
 			.readers = atomic_load(&of->readers)};
 }
 
-/* --- the thread: its streams ------------------------------------------------------------------ */
+/* --- the thread: streams ---------------------------------------------------------------------- */
 
 static void stream_report(struct outlet_stream *stream, int error, const char *why) {
 	if (error < 0 && error != stream->reported) {
@@ -140,7 +143,7 @@ static void stream_end(struct outlet_stream *stream) {
 	atomic_store(&stream->readers, 0);
 }
 
-/* Returns whether it is there. */
+/* Returns whether the stream exists. */
 static bool stream_begin(struct outlet_stream *stream) {
 	if (stream->failed) {
 		stream_end(stream);
@@ -162,7 +165,7 @@ static bool stream_begin(struct outlet_stream *stream) {
 	return true;
 }
 
-/* --- the thread: its connection --------------------------------------------------------------- */
+/* --- the thread: connection ------------------------------------------------------------------- */
 
 static void outlet_disconnect(struct input_outlet *outlet) {
 	for (size_t i = 0; i < outlet->count; i++) {
@@ -172,8 +175,7 @@ static void outlet_disconnect(struct input_outlet *outlet) {
 	outlet->domain = NULL;
 }
 
-/* Waits for gidd, as long as it likes: nobody waits for us. Returns whether all streams are there.
- */
+/* May wait long for gidd: nobody waits for this thread. Returns whether all streams exist. */
 static bool outlet_connect(struct input_outlet *outlet) {
 	int error = 0;
 	if (outlet->domain == NULL && sealed_is_on()) {
@@ -208,7 +210,7 @@ static void outlet_release(struct input_outlet *outlet, uint64_t streams) {
 static void outlet_take(struct input_outlet *outlet, const struct place *place) {
 	struct input_sender *sender = outlet->streams[place->stream].sender;
 	if (sender == NULL) {
-		return; /* who is not there takes nothing */
+		return; /* without a stream there is no reader */
 	}
 	if (place->event.type == 0) {
 		input_sender_release_all(sender);
@@ -232,8 +234,8 @@ static void outlet_drain(struct input_outlet *outlet) {
 }
 
 /*
- * A display that stands still does not hear that a finger was lifted. Looked for by time, for
- * readers that come and go wake the thread as often as they like.
+ * A display that hangs would not forward that a finger was lifted. Checked by time, not by
+ * wake-ups: readers that come and go can wake the thread as often as they like.
  */
 static void outlet_watch(struct input_outlet *outlet) {
 	uint64_t now = gid_clock_now();
@@ -262,7 +264,7 @@ static int outlet_patience(const struct input_outlet *outlet, bool all) {
 	if (deadline == UINT64_MAX) {
 		return outlet->holding ? LOOK_MS : all ? -1 : RETRY_MS;
 	}
-	/* A sender that has something to do has it at least as soon. */
+	/* Senders have their deadlines at least as often. */
 	_Static_assert(INPUT_LEASE_DEFAULT_MS / INPUT_BEATS <= LOOK_MS,
 			"looks come with its signs");
 	return deadline > now ? (int)((deadline - now) / MS_NS + 1) : 0;
@@ -351,7 +353,10 @@ void input_outlet_destroy(struct input_outlet *outlet) {
 	}
 	atomic_store(&outlet->ends, true);
 	eventfd_write(outlet->wake, 1);
-	/* What a gidd that does not answer holds back still needs it: the process ends soon. */
+	/*
+	 * A gidd that does not answer may block the thread, which still uses the memory. The
+	 * process ends soon.
+	 */
 	if (gid_thread_join(outlet->thread) == 0) {
 		outlet_free(outlet);
 	}

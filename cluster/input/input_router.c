@@ -10,7 +10,7 @@ static bool box_has(const struct gid_box *box, double x, double y) {
 			y < (double)box->y + box->height;
 }
 
-/* INPUT_NOWHERE: nothing that takes such input is seen there. */
+/* INPUT_NOWHERE: no picture there takes such input. */
 static size_t router_find(const struct input_router *router, uint32_t device, const void *screen,
 		double x, double y, struct input_target *target) {
 	for (size_t i = 0; i < router->count; i++) {
@@ -46,7 +46,7 @@ static void router_post(
 	router->hooks->post(router->data, target, event);
 }
 
-/* It holds nothing any more, whatever still is on it. */
+/* The target holds nothing from now on, even if fingers still touch it. */
 static void router_release(struct input_router *router, size_t target) {
 	for (size_t i = 0; i < INPUT_TOUCHES; i++) {
 		if (router->fingers[i].target == target) {
@@ -84,7 +84,7 @@ static void router_lift_keys(struct input_router *router, uint64_t time) {
 	}
 }
 
-/* By the user's hand alone: no stream can take the keyboard. */
+/* Only the user moves the focus: no stream can take the keyboard. */
 static void router_focus(struct input_router *router, size_t target, uint64_t time) {
 	struct input_target described;
 	router->hooks->describe(router->data, target, &described);
@@ -100,7 +100,7 @@ void input_router_key(struct input_router *router, uint32_t code, bool pressed, 
 		return;
 	}
 	router->hooks->describe(router->data, router->focus, &target);
-	/* What is released may have been pressed for another picture. */
+	/* A released key may have been pressed for another picture. */
 	if (target.is_live && input_holds(&router->keys, code) != pressed) {
 		router_post_key(router, code, pressed, time);
 	}
@@ -149,7 +149,7 @@ void input_router_touch_down(struct input_router *router, int32_t id, const void
 	router->fingers[i].target = found;
 }
 
-/* Who leaves the rectangle that he touched has left it until he touches it again. */
+/* A finger that leaves its rectangle stays out until it is lifted. */
 void input_router_touch_motion(
 		struct input_router *router, int32_t id, double x, double y, uint64_t time) {
 	struct input_target target;
@@ -206,7 +206,7 @@ void input_router_point(struct input_router *router, const void *screen, double 
 	}
 }
 
-/* What is under the pointer may be another one than when that came there. */
+/* The picture under the pointer may have changed since the pointer came there. */
 static void router_point_again(struct input_router *router, uint64_t time) {
 	if (router->pointer_screen != NULL) {
 		input_router_point(router, router->pointer_screen, router->pointer_x,
@@ -290,7 +290,7 @@ void input_router_init(struct input_router *router, size_t count,
 	for (size_t i = 0; i < INPUT_TOUCHES; i++) {
 		router->fingers[i].target = INPUT_NOWHERE;
 	}
-	for (size_t i = router->count; i-- > 0;) { /* at first the highest one has the keyboard */
+	for (size_t i = router->count; i-- > 0;) { /* the topmost has the keyboard first */
 		struct input_target target;
 		hooks->describe(data, i, &target);
 		if (target.takes & INPUT_KEYBOARD) {

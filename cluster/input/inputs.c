@@ -3,8 +3,7 @@
 
 #include <errno.h>
 
-/* --- targets: all roles, then all layers, those above first ------------------------------------
- */
+/* --- targets: roles before layers, the topmost of each first ---------------------------------- */
 
 static size_t index_of_role(const struct inputs_shown *shown, size_t role) {
 	return shown->role_count - 1 - role;

@@ -8,23 +8,23 @@
 #include <wlr/types/wlr_touch.h>
 #include <wlr/util/log.h>
 
-#define DEVICES_MAX 32 /* as many as anybody has */
+#define DEVICES_MAX 32 /* more than any display has */
 #define LISTENERS 5
-#define FRACTION 256 /* of a pixel, in an event */
+#define FRACTION 256 /* per pixel, in the units of an event */
 
 struct panel {
 	struct wl_list link; /* panels.devices */
 	struct panels *panels;
 	struct wlr_input_device *device;
-	double x, y; /* where its pointer is on the screen, in pixels */
+	double x, y; /* its pointer's place on the screen, in pixels */
 	struct wl_listener listeners[LISTENERS];
-	size_t count; /* of those in use */
+	size_t count; /* listeners in use */
 	struct wl_listener destroy;
 };
 
-/* --- where ------------------------------------------------------------------------------------ */
+/* --- places ----------------------------------------------------------------------------------- */
 
-/* Of a touch panel or a pointer: keyboards are on no screen. */
+/* The output that a touch panel or pointer belongs to; keyboards have none. */
 static const char *panel_output_name(const struct panel *panel) {
 	return panel->device->type == WLR_INPUT_DEVICE_TOUCH
 			? wlr_touch_from_input_device(panel->device)->output_name
@@ -36,8 +36,8 @@ static bool names_are_equal(const char *one, const char *other) {
 }
 
 /*
- * The screen that the device is on: by the configuration, or as the device says, or the only one.
- * NULL: there is none, or it is dark.
+ * The device's screen: by the configuration, by what the device says, or the only one. NULL: none,
+ * or it is off.
  */
 static const struct screen *panel_screen(const struct panel *panel) {
 	const struct display *display = panel->panels->display;
@@ -71,7 +71,7 @@ static uint64_t panel_time(const struct panel *panel, uint32_t ms) {
 
 #define PANEL(index) wl_container_of(listener, panel, listeners[index])
 
-/* From a part of the panel to pixels of its screen, which is returned; NULL: it is on none. */
+/* Converts from fractions of the panel to pixels of its screen. Returns the screen, or NULL. */
 static const struct screen *panel_place(const struct panel *panel, double *x, double *y) {
 	const struct screen *screen = panel_screen(panel);
 	if (screen != NULL) {
@@ -237,7 +237,7 @@ static void panel_destroy(struct panel *panel) {
 	free(panel);
 }
 
-/* What it held is no longer held by anybody. */
+/* Releases everything: what this device held has no holder any more. */
 static void handle_destroy(struct wl_listener *listener, void *data) {
 	struct panel *panel = wl_container_of(listener, panel, destroy);
 	wlr_log(WLR_INFO, "input device %s is gone", panel->device->name);

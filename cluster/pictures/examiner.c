@@ -15,7 +15,7 @@ static bool is_plain(uint32_t fourcc) {
 	return fourcc == DRM_FORMAT_XRGB8888 || fourcc == DRM_FORMAT_ARGB8888;
 }
 
-/* Adds those that are plain, or those that are not. */
+/* Adds the formats that need no conversion (`plain`), or those that do. */
 static uint32_t add_showable(const struct accepted *accepted, bool plain, uint32_t count,
 		struct gid_showable showable[GID_SHOWABLE_MAX]) {
 	const struct gid_format_info *format;
@@ -51,7 +51,7 @@ void examination_get_check(struct examination *of, const struct examiner_rules *
 			: 0;
 }
 
-/* Where the descriptor has it: docs/wire-ring.md. */
+/* The field's offset in a descriptor: docs/wire-ring.md. */
 #define DESCRIPTOR_SUBMIT_TIME 16
 
 uint64_t examination_sent_time(const struct examination *of) {
@@ -60,7 +60,7 @@ uint64_t examination_sent_time(const struct examination *of) {
 	return le64toh(time);
 }
 
-/* Why the frame needs no look at its pixels: it has no check that they could have. */
+/* The reason to refuse a frame without reading its pixels: it has no valid check. */
 static enum role_reason reason_of_check(
 		const struct examiner_rules *rules, const struct examination *of) {
 	switch (of->check_error) {
@@ -82,7 +82,7 @@ static void add_rows(void *data, const void *bytes, size_t size) {
 	protection_sum_add(data, bytes, size);
 }
 
-/* With a protection -EBADMSG, too: what was drawn is not what the check is of. */
+/* With protection also -EBADMSG: the pixels that were drawn do not match the check. */
 static int examiner_draw(const struct examiner_rules *rules, struct frame_drawing *drawing,
 		struct examination *of, struct pixel_hashes *hashes) {
 	struct protection_sum sum;
@@ -102,12 +102,17 @@ static int examiner_draw(const struct examiner_rules *rules, struct frame_drawin
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
-/* Reading it would wait for the device. Even asking may wait, for who has the dma-buf locked. */
+/*
+ * Reading an undrawn dma-buf would wait for its device. Even the query can wait, while another
+ * process has the dma-buf locked.
+ */
 static bool is_drawn(const struct gid_slab_info *info) {
 	return info->memory != GID_MEMORY_DMABUF || gid_dmabuf_is_drawn(info->fd);
 }
 
-/* Reading a missing page would allocate it, charged to us for as long as its owner keeps the file.
+/*
+ * Reading a missing page would allocate it, and charge it to us for as long as its owner keeps the
+ * file.
  */
 static bool has_pages(const struct examination *of) {
 	const struct gid_slab_info *slab = &of->slab;
@@ -171,7 +176,7 @@ void examiner_examine(struct examiner *examiner, struct examination *of) {
 	const struct hashes *allowed = &examiner->rules.accepted->pictures;
 	struct verdict *verdict = &examiner->verdicts[of->picture->colour % EXAMINER_VERDICTS];
 	of->allowed = allowed->count == 0;
-	/* What a digest takes is long: it is made once for each picture that is new. */
+	/* A SHA-256 takes long: computed once for each new picture. */
 	if (!of->allowed && (!verdict->known || verdict->colour != of->picture->colour)) {
 		struct pixel_hashes hashes;
 		struct digest digest;
@@ -187,13 +192,13 @@ void examiner_examine(struct examiner *examiner, struct examination *of) {
 	of->allowed = of->allowed || verdict->allowed;
 }
 
-/* --- what that takes -------------------------------------------------------------------------- */
+/* --- measuring the cost ----------------------------------------------------------------------- */
 
-/* Of a picture: what each pixel takes does not depend on how many there are. */
+/* The size of the test picture: the cost per pixel does not depend on it. */
 #define COST_SIZE 256u
-#define COST_RUNS 3 /* each by an examiner that has seen nothing yet */
+#define COST_RUNS 3 /* each with a fresh examiner */
 
-/* In ns for a pixel, or -ENOMEM. */
+/* In ns per pixel, or -ENOMEM. */
 static double cost_measure(
 		const struct examiner_rules *rules, uint32_t fourcc, uint32_t transform) {
 	struct picture_pool pool = {0};
@@ -220,7 +225,7 @@ static double cost_measure(
 	return spent;
 }
 
-/* The quickest of some: time in which a hypervisor ran others may be said to be ours. */
+/* The fastest run: a hypervisor can charge time of other guests to our thread. */
 static double cost_measure_runs(
 		const struct examiner_rules *rules, uint32_t fourcc, uint32_t transform) {
 	double least = cost_measure(rules, fourcc, transform);
@@ -231,7 +236,7 @@ static double cost_measure_runs(
 	return least;
 }
 
-/* A picture that is turned by 90 costs most, and one that is not turned least. */
+/* A rotation by 90 degrees costs the most, an untransformed picture the least. */
 static const uint32_t by_cost[] = {0, 2, 4, 6, 1, 3, 5, 7};
 
 static uint32_t accepted_turn(const struct accepted *accepted, bool dearest) {
@@ -245,7 +250,7 @@ static uint32_t accepted_turn(const struct accepted *accepted, bool dearest) {
 	return 0;
 }
 
-/* In ns for a pixel, of all formats that the rules take, or -ENOMEM. */
+/* In ns per pixel, over all accepted formats; or -ENOMEM. */
 static int cost_measure_all(const struct examiner_rules *rules, uint32_t transform, double *least,
 		double *most, uint32_t *dearest) {
 	const struct gid_format_info *format;
@@ -267,14 +272,14 @@ static int cost_measure_all(const struct examiner_rules *rules, uint32_t transfo
 	return 0;
 }
 
-/* There are so many formats that a start with all of them would be dark for seconds. */
+/* Measures the cheapest format only: all formats would delay the start by seconds. */
 int examiner_measure_least(const struct examiner_rules *rules, uint32_t width, uint32_t height,
 		uint64_t *least) {
 	uint32_t transform = accepted_turn(rules->accepted, false), dearest;
 	double spent = 0, most;
 	*least = 0;
 	int error = 0;
-	if (accepted_has_format(rules->accepted, DRM_FORMAT_XRGB8888)) { /* it is not converted */
+	if (accepted_has_format(rules->accepted, DRM_FORMAT_XRGB8888)) { /* is not converted */
 		spent = cost_measure_runs(rules, DRM_FORMAT_XRGB8888, transform);
 		error = spent < 0 ? (int)spent : 0;
 	} else {

@@ -10,23 +10,23 @@
 #include "../../common/convert/to_rgb.h"
 #include "../../common/convert/visible.h"
 
-/* Of the largest picture that is scaled: 8K has 7680 x 4320. */
+/* The largest picture that is scaled: 8K has 7680 x 4320. */
 #define PIXELS_MAX ((size_t)1 << 25)
-/* As many are copied and converted at once. */
+/* The number of rows copied and converted at a time. */
 #define BAND_ROWS 64
 
-/* A frame's picture on its way. */
+/* The source of a drawing: a frame's picture. */
 struct source {
 	enum fit fit;
-	const struct rows_reader *reader; /* of FIT_EXACT; or NULL */
+	const struct rows_reader *reader; /* for FIT_EXACT; may be NULL */
 	struct visible visible;
 	const struct gid_layout *layout;
 	const void *slot;
-	bool is_words;	  /* of XRGB8888 or ARGB8888, which need no conversion */
-	const void *rows; /* where not: those that it was made of; NULL: they are not there */
+	bool is_words;	  /* XRGB8888 or ARGB8888: no conversion */
+	const void *rows; /* of other formats: the rows before conversion; NULL: not kept */
 };
 
-/* Memory that is there for the next frame, too. NULL: there is none. */
+/* Memory that is kept for the next frame. NULL: out of memory. */
 static void *frame_drawing_get_memory(
 		struct frame_drawing *drawing, enum frame_drawing_memory which, size_t size) {
 	if (drawing->sizes[which] < size) {
@@ -57,7 +57,7 @@ static bool source_init(struct source *source, enum fit fit, const struct gid_fr
 	return visible_init(&source->visible, layout, &frame->crop) == 0;
 }
 
-/* What is seen has the size of the place; or any that there is memory for. */
+/* With FIT_EXACT the visible part must have the size of the place; else it is only limited. */
 static bool source_fits(const struct source *source, const struct pixels *place) {
 	const struct gid_box *seen = &source->visible.seen;
 	if (source->fit != FIT_EXACT) {
@@ -66,7 +66,7 @@ static bool source_fits(const struct source *source, const struct pixels *place)
 	return (uint32_t)seen->width == place->width && (uint32_t)seen->height == place->height;
 }
 
-/* What is seen, as words. Returns the rows that it is made of, a copy; NULL: there is no memory. */
+/* Converts the visible part to words. Returns a copy of its original rows; NULL: out of memory. */
 static const void *convert(struct frame_drawing *drawing, const struct source *source,
 		const struct visible *visible, uint32_t *words) {
 	const struct gid_box *seen = &visible->seen;
@@ -81,7 +81,7 @@ static const void *convert(struct frame_drawing *drawing, const struct source *s
 	return rows;
 }
 
-/* The same, with memory for a few of its rows. Returns 0 or -ENOMEM. */
+/* The same, with memory for a few rows. Returns 0 or -ENOMEM. */
 static int convert_in_bands(
 		struct frame_drawing *drawing, const struct source *source, uint32_t *words) {
 	const struct visible *visible = &source->visible;
@@ -101,9 +101,9 @@ static int convert_in_bands(
 }
 
 /*
- * What is seen, as words. Those of a frame are read where they lie, later: what changes meanwhile
- * is the producer's business. Of another format all that follows is of a copy, which nobody else
- * can change. Returns 0 or -ENOMEM.
+ * Finds the visible part as words. Words in the frame are read in place, later: a producer that
+ * changes them meanwhile harms only itself. Other formats are converted from a copy, which nobody
+ * else can change. Returns 0 or -ENOMEM.
  */
 static int find_words(struct frame_drawing *drawing, struct source *source, uint32_t *target,
 		struct pixels *words) {
@@ -127,7 +127,7 @@ static int find_words(struct frame_drawing *drawing, struct source *source, uint
 	return target != NULL ? convert_in_bands(drawing, source, target) : -ENOMEM;
 }
 
-/* Into a place of the same size: with hashes. */
+/* Draws into a place of the same size, and hashes. */
 static int draw_exact(const struct source *source, const struct pixels *words, uint32_t *target,
 		struct pixel_hashes *hashes) {
 	const struct rows_reader *reader = source->reader;
@@ -143,14 +143,13 @@ static int draw_exact(const struct source *source, const struct pixels *words, u
 	return ret;
 }
 
-/* As it lies in the frame. Returns 0, -EAGAIN or -ENOMEM. */
+/* Draws without the transform. Returns 0, -EAGAIN or -ENOMEM. */
 static int draw_unturned(struct frame_drawing *drawing, struct source *source,
 		const struct gid_slab_info *slab, const struct pixels *place, uint32_t *target,
 		struct pixel_hashes *hashes) {
 	bool is_dmabuf = slab->memory == GID_MEMORY_DMABUF;
 	struct pixels words;
-	/* Whose device writes to it anew, after the frame was sent, has a picture that may not be
-	 * read. */
+	/* The device writes to it again, although the frame was sent: it must not be read. */
 	if (is_dmabuf && gid_dmabuf_begin_read(slab->fd) != 0) {
 		return -EAGAIN;
 	}
@@ -166,7 +165,7 @@ static int draw_unturned(struct frame_drawing *drawing, struct source *source,
 	return ret;
 }
 
-/* Turned when it has the place's size, which is not the producer's choice. */
+/* Applies the transform at the size of the place, which the producer does not choose. */
 int frame_drawing_draw(struct frame_drawing *drawing, enum fit fit, const struct gid_frame *frame,
 		const struct gid_slab_info *slab, const void *slot, struct own_picture *picture,
 		struct pixel_hashes *hashes, const struct rows_reader *reader) {

@@ -22,20 +22,20 @@ static void handle_signal(int number) {
 struct learner {
 	const struct role_config *role;
 	const char *path;
-	struct accepted accepted; /* any picture, of which it is to learn */
-	struct hashes hashes;	  /* those of the file, and the new ones */
-	struct hashes added;	  /* the new ones */
-	char *before; /* the file as it was, in whole lines: what others noted there stays */
-	struct likeness likeness; /* of the pictures that are learned */
+	struct accepted accepted; /* accepts every picture */
+	struct hashes hashes;	  /* of the file, and the new ones */
+	struct hashes added;	  /* only the new ones */
+	char *before; /* the original text of the file, in whole lines, to keep its comments */
+	struct likeness likeness; /* limits which pictures are learned */
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
-	bool has_ended; /* the stream; the next one of its name is not learned */
+	bool has_ended; /* the stream ended; a later one of its name is ignored */
 	struct examiner examiner;
 	struct picture_pool pool;
 	struct own_picture *picture;
 };
 
-/* Returns 1: a new picture, 0: known or not to be shown, or -errno. */
+/* Returns 1: a new picture; 0: known, or not fit to be shown; or -errno. */
 static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 	struct gid_slab *slab;
 	if (frame->gid == GID_NONE || gid_slab_import(learner->domain, frame->gid, &slab) < 0) {
@@ -79,8 +79,8 @@ static int learn_frame(struct learner *learner, const struct gid_frame *frame) {
 }
 
 /*
- * Once a second, where there is anything new: however the process ends, little is lost. What cannot
- * be written now is written at the end, or its error told.
+ * Saves once a second if there is anything new, so that little is lost however the process ends. An
+ * error is reported at the end, when it is written again.
  */
 static void learn_save(const struct learner *learner, size_t *saved, uint64_t *next) {
 	uint64_t now = gid_clock_now();
@@ -128,10 +128,10 @@ static int learn_stream(struct learner *learner, unsigned seconds) {
 	return 0;
 }
 
-/* After the file was read, which has no zeroes then. */
+/* Called after the file was read: it has no zero bytes. */
 static void learner_keep_text(struct learner *learner) {
 	char *text = NULL;
-	if (!g_file_get_contents(learner->path, &text, NULL, NULL)) { /* there is none yet */
+	if (!g_file_get_contents(learner->path, &text, NULL, NULL)) { /* there is no file yet */
 		text = g_strdup("# SHA-256 of every picture that may be shown; gid-cluster(1)\n");
 	}
 	bool is_whole = text[0] == '\0' || g_str_has_suffix(text, "\n");

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 /*
- * In words of 8 bits a colour, as frames are compared: a file may have 16, or be seen through,
- * which is on black then. So gid-telltale shows it, too.
+ * Converts to 8 bits a colour, the format of frames. A PNG may have 16 bits or transparency, which
+ * is drawn on black, as gid-telltale does.
  */
 static cairo_status_t flatten(cairo_surface_t *png, cairo_surface_t **flat) {
 	*flat = cairo_image_surface_create(CAIRO_FORMAT_RGB24, cairo_image_surface_get_width(png),
@@ -15,7 +15,7 @@ static cairo_status_t flatten(cairo_surface_t *png, cairo_surface_t **flat) {
 	cairo_t *cairo = cairo_create(*flat);
 	cairo_set_source_surface(cairo, png, 0, 0);
 	cairo_paint(cairo);
-	cairo_status_t status = cairo_status(cairo); /* also that of the PNG */
+	cairo_status_t status = cairo_status(cairo); /* includes the status of the PNG */
 	cairo_destroy(cairo);
 	cairo_surface_flush(*flat);
 	return status;
@@ -55,7 +55,7 @@ static bool are_near(const uint8_t *one, const uint8_t *other, uint32_t width, u
 	return true;
 }
 
-/* Of the picture with this number. */
+/* Compares with one of the pictures. */
 static bool is_near(
 		const struct likeness *likeness, uint32_t number, const struct pixels *picture) {
 	const uint8_t *data = cairo_image_surface_get_data(likeness->surface);

@@ -23,7 +23,7 @@ static void handle_destroyed(struct memory_view *view) {
 	}
 }
 
-/* Without a reference. */
+/* Without any reference yet. */
 static struct own_picture *own_picture_create(uint32_t width, uint32_t height) {
 	struct own_picture *picture = calloc(1, sizeof(*picture));
 	if (picture == NULL) {
@@ -38,7 +38,7 @@ static struct own_picture *own_picture_create(uint32_t width, uint32_t height) {
 	return picture;
 }
 
-/* The first reference. */
+/* Takes the first reference. */
 static struct own_picture *own_picture_use(struct own_picture *picture) {
 	const struct pixels *pixels = &picture->pixels;
 	memory_view_init(&picture->view, picture->data, DRM_FORMAT_XRGB8888, pixels->width,
@@ -96,7 +96,7 @@ struct own_picture *picture_pool_acquire(struct picture_pool *pool) {
 	return NULL;
 }
 
-/* --- drawn by us ------------------------------------------------------------------------------ */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 /* Red and black stripes with a white cross: no instrument looks like this. */
 static void draw_pattern(cairo_t *cairo, double width, double height) {
@@ -141,7 +141,7 @@ static int draw_png(cairo_t *cairo, const char *path, double width, double heigh
 	cairo_scale(cairo, width / cairo_image_surface_get_width(png),
 			height / cairo_image_surface_get_height(png));
 	cairo_set_source_surface(cairo, png, 0, 0);
-	/* Its edges would be mixed with the black around it. */
+	/* Else the edges would blend with the black around them. */
 	cairo_pattern_set_extend(cairo_get_source(cairo), CAIRO_EXTEND_PAD);
 	cairo_paint(cairo);
 	cairo_surface_destroy(png);
