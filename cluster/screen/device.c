@@ -13,7 +13,7 @@
 #include "plain_memory.h"
 #include "software_gl.h"
 
-/* For which wlroots would wait 10 s. */
+/* wlroots would wait 10 s for a card. */
 static bool no_card_is_there(void) {
 	const char *backends = getenv("WLR_BACKENDS");
 	glob_t cards = {0};
@@ -38,8 +38,8 @@ static void device_init_kms(struct device *device, struct wl_event_loop *loop) {
 }
 
 /*
- * Inside another compositor it is a window. Otherwise it is on a KMS device, without the input
- * devices that wlroots would open as well, and not start without: see device_init_inputs().
+ * Inside another compositor the display is a window. Else it is on a KMS device, without the input
+ * devices that wlroots would require: device_init_inputs() adds them.
  */
 static bool device_init_backend(
 		struct device *device, struct wl_event_loop *loop, bool headless, bool planes) {
@@ -78,11 +78,13 @@ static struct wlr_allocator *device_create_allocator(const struct device *device
 	return wlr_allocator_autocreate(device->backend, device->renderer);
 }
 
-/* As WLR_RENDERER has it. */
+/* As WLR_RENDERER says. */
 static bool device_init_rendering(struct device *device) {
 	const char *wanted = getenv("WLR_RENDERER");
-	/* Mesa waits without end for the lock of its cache, which any program of this user can
-	 * take. */
+	/*
+	 * Mesa waits without limit for the lock of its shader cache, which any program of the same
+	 * user can take.
+	 */
 	setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
 	if (wlr_backend_is_headless(device->backend) && wanted != NULL &&
 			strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
@@ -103,10 +105,10 @@ static void handle_inputs_destroy(struct wl_listener *listener, void *data) {
 	device->inputs = NULL;
 }
 
-/* Without them the display works as well, and so it does when they come later. */
+/* The display works without input devices, and takes those that come later. */
 static void device_init_inputs(struct device *device) {
 	if (device->session == NULL) {
-		return; /* a window has those of its compositor */
+		return; /* a window gets input from its compositor */
 	}
 	setenv("WLR_LIBINPUT_NO_DEVICES", "1", 0);
 	device->inputs = wlr_libinput_backend_create(device->session);

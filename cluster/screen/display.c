@@ -7,7 +7,7 @@
 #include <wlr/backend/multi.h>
 #include <wlr/util/log.h>
 
-/* Who composes for a refresh may have to wait for a frame of each other screen. */
+/* Composing for one screen may have to wait for a frame of every other screen. */
 static void display_tell_worst_frame(struct display *display) {
 	uint64_t ns = display_worst_frame_ns(display);
 	for (size_t i = 0; i < display->screen_count; i++) {
@@ -31,7 +31,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 					: "the configuration does not name it");
 }
 
-/* Whoever started us tries again, with the devices that there are then. */
+/* The service manager restarts the display, with the devices that exist then. */
 static void display_fail(struct display *display, const char *what) {
 	wlr_log(WLR_ERROR, "%s: ending, to be started again", what);
 	display->failed = display->ends = true;
@@ -47,8 +47,8 @@ static void handle_backend_destroy(struct wl_listener *listener, void *data) {
 }
 
 /*
- * One of the backends that ours is made of. wlroots takes one away with its device, a card or the
- * compositor that we are a window of, and lets ours stay.
+ * A backend within the multi backend. When its device is lost, a card or the compositor around our
+ * window, wlroots destroys this part, and keeps the multi backend.
  */
 struct device_part {
 	struct wl_list link;
@@ -82,7 +82,7 @@ static void listen(
 	wl_signal_add(signal, listener);
 }
 
-/* What cannot be watched for want of memory goes unnoticed. */
+/* Out of memory: the loss of this part goes unnoticed. */
 static void add_part(struct wlr_backend *backend, void *data) {
 	struct display *display = data;
 	struct device_part *part = calloc(1, sizeof(*part));
@@ -97,8 +97,9 @@ static int display_init_screens(
 		struct display *display, const struct screen_hooks *hooks, void *data) {
 	const struct cluster_config *config = display->config;
 	/*
-	 * All is composed into our own memory, which is read back for the check; wlroots would put
-	 * a picture that covers the output on the screen itself, from 0.19 on also a smaller one.
+	 * Everything is composed into our own memory, which the check reads back. Direct scan-out
+	 * would put a client buffer that covers the output on the screen; from wlroots 0.19 on also
+	 * a smaller one.
 	 */
 	setenv("WLR_SCENE_DISABLE_DIRECT_SCANOUT", "1", 1);
 	display->screens = calloc(config->output_count, sizeof(*display->screens));
@@ -152,7 +153,7 @@ int display_init(struct display *display, struct wl_event_loop *loop, bool headl
 	return 0;
 }
 
-/* Before the start, after which each one would be told before it had its name. */
+/* Before the backend starts: after that each output would be announced without its name. */
 static int display_add_headless_outputs(struct display *display) {
 	const struct cluster_config *config = display->config;
 	for (size_t i = 0; i < config->output_count; i++) {
@@ -178,7 +179,7 @@ static uint64_t measure_again(void *data) {
 	return display_worst_frame_ns(display);
 }
 
-/* Before anything is shown: what is too much now does not become less. */
+/* Before anything is shown: if a frame takes too long now, it will later. */
 static int display_check_bound(struct display *display) {
 	uint64_t refresh = display_refresh_ns(display);
 	uint64_t sum = frame_bound_remeasure(display->config, display_worst_frame_ns(display),
@@ -243,8 +244,8 @@ void display_finish(struct display *display) {
 }
 
 /*
- * Its last picture would stay on the screen for as long as this program has the device. A new start
- * sets the mode anew, which may help; if not, the screen is dark.
+ * A device that does not flip would keep its last picture as long as this process has the device. A
+ * restart sets the mode again, which may help; else the screen goes dark.
  */
 void display_tick(struct display *display, uint64_t now) {
 	uint64_t refresh = display_refresh_ns(display);

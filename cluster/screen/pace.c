@@ -3,9 +3,9 @@
 
 #define MS UINT64_C(1000000)
 #define MISS_RATE 0.001
-#define LONGEST_MS 1000 /* the policy takes it for the longest that there is */
+#define LONGEST_MS 1000 /* the policy's upper limit of a window */
 
-#define KNOWN_NS UINT64_C(1000000000) /* so long a display's time is taken for that of a clock */
+#define KNOWN_NS UINT64_C(1000000000) /* how long a past page flip predicts the next ones */
 #define WAITED_ENOUGH 3
 
 void pace_init(struct pace *pace, enum pacing pacing) {
@@ -40,7 +40,7 @@ uint64_t pace_next_refresh(const struct pace *pace, uint64_t now, uint64_t refre
 	return known ? pace->shown + (passed / refresh_ns + 1) * refresh_ns : 0;
 }
 
-/* By what is known of past frames: the refresh that the next one is meant for, and its begin. */
+/* Learned from past frames: the refresh that the next frame aims at, and when it begins. */
 static void pace_plan_learned(struct pace *pace, uint64_t now, uint64_t due, uint64_t refresh_ns) {
 	if (pace_passed(pace, now) / refresh_ns > 1) {
 		gid_pacing_next(&pace->policy, NULL); /* after a pause */
@@ -49,7 +49,9 @@ static void pace_plan_learned(struct pace *pace, uint64_t now, uint64_t due, uin
 	if (now + window_ns <= due) {
 		pace->begin = due - window_ns;
 	} else {
-		/* At once, and where that is much too late for a refresh, for the one after it. */
+		/*
+		 * Begins at once; if that is much too late for this refresh, it aims at the next.
+		 */
 		pace->begin = now;
 		due += window_ns < refresh_ns && now + window_ns > due + MS ? refresh_ns : 0;
 	}
@@ -61,13 +63,13 @@ static void pace_plan_learned(struct pace *pace, uint64_t now, uint64_t due, uin
 	};
 }
 
-/* By what a frame takes at the worst: when the next one begins. */
+/* Planned by the worst frame: when the next one begins. */
 static void pace_plan(struct pace *pace, uint64_t now, uint64_t due, uint64_t refresh_ns) {
 	uint64_t window_ns = pace_window_ns(pace, refresh_ns);
 	bool follows = pace->follows && pace_passed(pace, now) < refresh_ns;
 	pace->follows = false;
 	if (follows) {
-		/* Also where we hear of it late: what is composed at once may be in time. */
+		/* Even if the flip was reported late: composing at once may still be in time. */
 		pace->begin = pace->shown + refresh_ns - window_ns;
 	} else if (now + window_ns <= due) {
 		pace->begin = due - window_ns;
@@ -118,7 +120,7 @@ void pace_shown(struct pace *pace, uint64_t when, uint64_t refresh_ns) {
 /* --- devices without refreshes ---------------------------------------------------------------- */
 
 #define REFUSED_LONGEST_NS UINT64_C(1000000000)
-#define CLOSE_ENOUGH 3 /* a modeset may be shown between two refreshes of any device */
+#define CLOSE_ENOUGH 3 /* a modeset can be presented between two refreshes of any device */
 
 bool frame_clock_shown(struct frame_clock *clock, uint64_t when, uint64_t refresh_ns) {
 	bool close = clock->shown != 0 && when - clock->shown < refresh_ns / 4 * 3;
@@ -149,7 +151,7 @@ void frame_clock_skip(struct frame_clock *clock) {
 }
 
 void frame_clock_committed(struct frame_clock *clock, uint64_t now, uint64_t refresh_ns) {
-	/* So that late timers do not add up. */
+	/* So that delays of timers do not add up. */
 	bool in_step = frame_clock_in_step(clock, now, refresh_ns);
 	clock->next = (in_step ? clock->next : now) + refresh_ns;
 	clock->refused = 0;

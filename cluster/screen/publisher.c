@@ -16,34 +16,34 @@
 #include "sealed.h"
 #include "thread.h"
 
-#define CREDIT 2u /* what one reader holds is not to be all */
+#define CREDIT 2u /* so that one reader cannot hold all slots */
 #define RETRY_MS 1000
 #define MS_NS UINT64_C(1000000)
 
 enum publisher_state {
 	PUBLISHER_FREE,
-	PUBLISHER_BUSY, /* the pixels are the thread's to read */
-	PUBLISHER_DONE, /* they are the display's again, and the buffer still locked */
+	PUBLISHER_BUSY, /* the thread may read the pixels */
+	PUBLISHER_DONE, /* the thread is done; the display's thread unlocks the buffer */
 };
 
 struct publisher {
 	char *domain_name, *stream;
 	pthread_t thread;
-	int wake, fd; /* eventfds: for the thread, and for the display's thread */
+	int wake, fd; /* eventfds: wake the thread, and the display's thread */
 	_Atomic enum publisher_state state;
 	atomic_uint readers;
-	atomic_bool wanted, ends; /* somebody lacks what is shown now */
-	/* The display's: */
+	atomic_bool wanted, ends; /* `wanted`: a reader has not got the current picture */
+	/* For the display's thread only: */
 	struct wlr_buffer *buffer;
-	struct pixels pixels; /* the thread's while it is busy */
-	/* The thread's: */
+	struct pixels pixels; /* read by the thread while PUBLISHER_BUSY */
+	/* For the thread only: */
 	struct gid_domain *domain;
 	struct gid_producer *producer;
 	struct gid_slab *slab;
 	struct gid_layout layout;
-	uint64_t again;	  /* when gidd is asked for the stream at the soonest */
-	bool lacks;	  /* readers hold all slots, and there was a picture */
-	int logged_error; /* what went wrong, as last said in the log; 0: nothing */
+	uint64_t again;	  /* the earliest time to ask gidd for the stream again */
+	bool lacks;	  /* readers held all slots when there was a picture */
+	int logged_error; /* the last error in the log; 0: none */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ static void publisher_disconnect(struct publisher *publisher) {
 	atomic_store(&publisher->readers, 0);
 }
 
-/* Waits for gidd, as long as it likes: nobody waits for us. Returns whether the stream is there. */
+/* May wait long for gidd: nobody waits for this thread. Returns whether the stream exists. */
 static bool publisher_connect(struct publisher *publisher) {
 	struct gid_producer_options options = {
 			.size = sizeof(options),
@@ -110,7 +110,7 @@ static bool publisher_connect(struct publisher *publisher) {
 	return publisher->producer != NULL;
 }
 
-/* Slots for pictures of this size. */
+/* Makes slots for pictures of this size. */
 static int publisher_make_slab(struct publisher *publisher, const struct pixels *pixels) {
 	int error;
 	if (publisher->slab != NULL && publisher->layout.width == pixels->width &&
@@ -138,7 +138,9 @@ static void publisher_copy(struct publisher *publisher, const struct pixels *pix
 	}
 	int slot = gid_slab_take(publisher->slab);
 	if (slot < 0) {
-		/* They miss this picture, and after a lease they lose what they hold. */
+		/*
+		 * Readers miss this picture. After their lease they lose the slots that they hold.
+		 */
 		gid_producer_lacks_memory(publisher->producer);
 		publisher->lacks = true;
 		return;
@@ -153,7 +155,7 @@ static void publisher_copy(struct publisher *publisher, const struct pixels *pix
 	struct gid_frame frame = GID_FRAME_INIT;
 	frame.gid = gid_slab_gid(publisher->slab, (uint32_t)slot);
 	(void)gid_producer_send(publisher->producer, &frame);
-	gid_slab_give(publisher->slab, (uint32_t)slot); /* else it is taken as long as it is held */
+	gid_slab_give(publisher->slab, (uint32_t)slot); /* one that was sent stays taken */
 }
 
 static void publisher_work(struct publisher *publisher) {
@@ -167,7 +169,7 @@ static void publisher_work(struct publisher *publisher) {
 	eventfd_write(publisher->fd, 1);
 }
 
-/* Also without a stream: only so the connection to the next gidd is made. */
+/* Also without a stream: this reconnects to a new gidd. */
 static void publisher_dispatch(struct publisher *publisher) {
 	int error = publisher->domain != NULL ? gid_domain_dispatch(publisher->domain) : 0;
 	if (publisher->producer != NULL) {
@@ -237,7 +239,10 @@ bool publisher_offer(struct publisher *publisher, struct wlr_buffer *buffer) {
 					&memory, &format, &stride)) {
 		return false;
 	}
-	/* Others may read it as well, which wlroots allows one at a time. What is mapped stays. */
+	/*
+	 * wlroots allows one reader at a time, and other code may read it, too. The mapping stays
+	 * valid.
+	 */
 	wlr_buffer_end_data_ptr_access(buffer);
 	if (format != DRM_FORMAT_XRGB8888 && format != DRM_FORMAT_ARGB8888) {
 		return false;
@@ -290,7 +295,10 @@ void publisher_destroy(struct publisher *publisher) {
 	}
 	atomic_store(&publisher->ends, true);
 	eventfd_write(publisher->wake, 1);
-	/* What a gidd that does not answer holds back still needs it: the process ends soon. */
+	/*
+	 * A gidd that does not answer may block the thread, which still uses the memory. The
+	 * process ends soon.
+	 */
 	if (gid_thread_join(publisher->thread) == 0) {
 		publisher_release(publisher);
 		publisher_free(publisher);

@@ -7,7 +7,7 @@ void refreshes_init(struct refreshes *refreshes, uint64_t now, uint32_t mhz) {
 	*refreshes = (struct refreshes){.start = now, .mhz = mhz};
 }
 
-/* Counted from the start, so that what is cut off does not add up. */
+/* Computed from the start, so that rounding errors do not add up. */
 static uint64_t refreshes_time(const struct refreshes *refreshes, uint64_t number) {
 	return refreshes->start + number / refreshes->mhz * THOUSAND_SECONDS_NS +
 			number % refreshes->mhz * THOUSAND_SECONDS_NS / refreshes->mhz;
@@ -21,7 +21,7 @@ uint64_t refreshes_next(const struct refreshes *refreshes, uint64_t now) {
 	uint64_t number = passed / THOUSAND_SECONDS_NS * refreshes->mhz +
 			passed % THOUSAND_SECONDS_NS * refreshes->mhz / THOUSAND_SECONDS_NS;
 	uint64_t next = refreshes_time(refreshes, number + 1);
-	/* The one of `now` itself may have been taken for the one before: times are cut off. */
+	/* Rounding may have taken the refresh at `now` for the one before it. */
 	return next > now ? next : refreshes_time(refreshes, number + 2);
 }
 

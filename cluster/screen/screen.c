@@ -21,11 +21,11 @@
 #include "thread.h"
 #include "versions.h"
 
-/* --- what was composed ------------------------------------------------------------------------ */
+/* --- reading the composition ------------------------------------------------------------------ */
 
 typedef void (*pixels_func)(void *data, const struct pixels *pixels);
 
-/* From a renderer whose buffers a processor cannot read: a copy. */
+/* For renderers whose buffers the processor cannot read: makes a copy. */
 static bool read_texture(
 		struct screen *screen, struct wlr_buffer *buffer, pixels_func func, void *data) {
 	struct wlr_texture *texture = wlr_texture_from_buffer(screen->device->renderer, buffer);
@@ -82,17 +82,17 @@ static void check_pixels(void *data, const struct pixels *pixels) {
 static bool screen_check(struct screen *screen, struct wlr_buffer *buffer, uint64_t now) {
 	struct check check = {.screen = screen, .now = now, .passed = true};
 	if (buffer == NULL || !read_buffer(screen, buffer, check_pixels, &check)) {
-		struct pixels nothing = {0}; /* what cannot be read cannot be shown to be right */
+		struct pixels nothing = {0}; /* unreadable pixels fail the check */
 		check_pixels(&check, &nothing);
 	}
 	return check.passed;
 }
 
-/* --- what the device shows -------------------------------------------------------------------- */
+/* --- reading back from the device ------------------------------------------------------------- */
 
 /*
- * So long after its last reader the stream counts as read. To use planes again takes commits that
- * are only tests, and readers choose how often they come.
+ * How long a stream counts as read after its last reader left. Returning to planes needs test-only
+ * commits, and readers choose how often they come and go.
  */
 #define COPIED_NS UINT64_C(1000000000)
 
@@ -114,7 +114,7 @@ static void handle_not_written(struct screen *screen) {
 				"output %s: what it shows is not read back now: the device did not "
 				"write it, %u times in a row",
 				screen->output->name, READBACK_FAILED_MAX);
-		screen_schedule_frame(screen); /* what is only on planes because of it */
+		screen_schedule_frame(screen); /* direct planes depend on read-back */
 	}
 }
 
@@ -138,7 +138,7 @@ static void screen_read_back(struct screen *screen, uint64_t now) {
 	}
 }
 
-/* The frame is on its way, and with it what was asked for. */
+/* A frame was committed, and with it the write-back that was asked for. */
 static void screen_expect_readback(struct screen *screen, uint64_t now) {
 	uint64_t every = screen->config->writeback * screen_refresh_ns(screen);
 	if (readback_sent(&screen->readback, every, now)) {
@@ -146,28 +146,27 @@ static void screen_expect_readback(struct screen *screen, uint64_t now) {
 	}
 }
 
-/* While others have the screen nothing can be shown, and the frame on its way may never come. */
+/* While another VT has the device nothing can be shown, and a pending page flip may never come. */
 static bool screen_is_away(const struct screen *screen) {
 	return screen->device->session != NULL && !screen->device->session->active;
 }
 
-/* Of a window the compositor around it says when, or whether, it is shown. */
+/* Only for devices: the compositor around a window decides whether and when it is shown. */
 bool screen_is_stuck(struct screen *screen, uint64_t passed) {
 	bool is_device = screen->output != NULL && screen->device->session != NULL;
 	return owed_frame_is_overdue(&screen->owed, is_device && !screen_is_away(screen), passed);
 }
 
 void screen_tick(struct screen *screen, uint64_t now) {
-	bool again = screen->copied && now >= screen->copied_until; /* planes may be used */
+	bool again = screen->copied && now >= screen->copied_until; /* planes can be used again */
 	if (again || screen_readback_is_due(screen, now)) {
 		screen_schedule_frame(screen);
 	}
 }
 
-/* --- who looks on ------------------------------------------------------------------------------
- */
+/* --- publishing ------------------------------------------------------------------------------- */
 
-/* Of a picture without what is on planes: the next one has all. */
+/* A composition without the pictures on planes is incomplete: the next one has everything. */
 static bool screen_lacks_planes(const struct screen *screen) {
 	return screen->kms != NULL && !screen->copied;
 }
@@ -183,7 +182,7 @@ static int handle_publisher(int fd, uint32_t mask, void *data) {
 	struct screen *screen = data;
 	bool wanted = publisher_collect(screen->publisher);
 	if (publisher_has_readers(screen->publisher) && !screen->copied && screen->kms != NULL) {
-		screen_schedule_frame(screen); /* for planes to be left */
+		screen_schedule_frame(screen); /* so that its pictures leave the planes */
 	}
 	if (wanted || screen->unpublished) {
 		screen_publish_front(screen);
@@ -221,13 +220,13 @@ static bool screen_compose(struct screen *screen, struct wlr_output_state *state
 	return true;
 }
 
-/* What a frame has taken so far. */
+/* Resources that a frame has used. */
 struct spent {
 	uint64_t clock, cpu; /* ns */
 	uint64_t sleeps;
 };
 
-/* What the thread has taken since its start, and its process of the clock since any time. */
+/* CPU time and sleeps of the thread since its start, and the current time. */
 static struct spent spent_until_now(void) {
 	struct rusage usage;
 	getrusage(RUSAGE_THREAD, &usage);
@@ -243,7 +242,7 @@ static void count_time(struct samples *samples, uint64_t *most, uint64_t ns) {
 	*most = ns > *most ? ns : *most;
 }
 
-/* Gap by gap: in a sum over many a frame too much would hide one that is missing. */
+/* Counted for each gap: in a total, an extra frame would hide a missing one. */
 static void screen_count_gap(struct screen_stats *stats, uint64_t when, uint64_t refresh) {
 	uint64_t gap = stats->last != 0 && when > stats->last ? when - stats->last : 0;
 	uint64_t refreshes = (gap + refresh / 2) / refresh;
@@ -265,7 +264,7 @@ static void screen_count(struct screen *screen, const struct spent *begin) {
 	stats->slept += end.sleeps != begin->sleeps;
 }
 
-/* To the nanosecond: what the event loop's own timers round up would be lost at each frame. */
+/* A timerfd is exact to the nanosecond: the event loop's own timers round up to milliseconds. */
 static void screen_arm_timer_at(struct screen *screen, uint64_t at) {
 	struct itimerspec when = {
 			.it_value = {(time_t)(at / 1000000000u), (long)(at % 1000000000u)},
@@ -278,14 +277,14 @@ static void screen_arm_timer(struct screen *screen, uint64_t ns) {
 }
 
 /*
- * wlroots' headless output says that a frame is shown as soon as it has it, and asks for another
- * some time later. A real screen has refreshes: here they are ours alone.
+ * wlroots' headless output presents a frame at once, and asks for the next after a delay. A real
+ * screen has refreshes: a virtual one gets its own here.
  */
 static bool screen_is_virtual(const struct screen *screen) {
 	return screen->refreshes.mhz != 0;
 }
 
-/* What is composed stays; what is on planes changes with this commit. */
+/* The composition stays; this commit only changes planes. */
 static void screen_reuse_front(struct screen *screen, struct wlr_output_state *state) {
 	pixman_region32_t nothing;
 	pixman_region32_init(&nothing);
@@ -295,14 +294,14 @@ static void screen_reuse_front(struct screen *screen, struct wlr_output_state *s
 	pixman_region32_fini(&nothing);
 }
 
-/* Whether the device may take the same frame a little later. */
+/* Whether the device may accept the same commit a little later. */
 static bool is_passing(int error) {
 	return error == -EBUSY || error == -EACCES || error == -EPERM || error == -EINTR;
 }
 
 /*
- * What it refused can only be what is on planes: all of that is composed, in this refresh, so that
- * nothing of it is missing.
+ * The device can only have refused the planes: everything is composed instead, in the same refresh,
+ * so that nothing is missing.
  */
 static bool screen_commit_composed(
 		struct screen *screen, struct wlr_output_state *state, uint64_t now) {
@@ -356,7 +355,10 @@ static void screen_render(struct screen *screen, const struct spent *begin, bool
 	wlr_output_state_finish(&state);
 }
 
-/* Where what is on planes is: who copies the screen gets what is composed, and is to get all. */
+/*
+ * Moves pictures between planes and composition: readers of the stream get the composition, which
+ * must be complete.
+ */
 static void screen_plan(struct screen *screen, uint64_t now) {
 	if (screen->kms == NULL) {
 		return;
@@ -381,14 +383,14 @@ void screen_schedule_frame(struct screen *screen) {
 	}
 }
 
-/* The first refresh after `now`; 0: none is known. */
+/* The first refresh after `now`; 0: not known. */
 static uint64_t screen_next_refresh(const struct screen *screen, uint64_t now) {
 	return screen_is_virtual(screen)
 			? refreshes_next(&screen->refreshes, now)
 			: pace_next_refresh(&screen->pace, now, screen_refresh_ns(screen));
 }
 
-/* How long a frame that could be composed now has to wait. */
+/* How long to wait before composing the next frame. */
 static uint64_t screen_delay(struct screen *screen, uint64_t now) {
 	if (screen->clock.own_time) {
 		return frame_clock_delay(&screen->clock, now, screen_refresh_ns(screen));
@@ -397,7 +399,7 @@ static uint64_t screen_delay(struct screen *screen, uint64_t now) {
 			screen_refresh_ns(screen));
 }
 
-/* How late the frame that was to begin then is done, or that there is none, if that is known. */
+/* How late the frame, planned to begin then, is done; not counted if the time is unknown. */
 static void screen_count_late(struct screen *screen, uint64_t begin) {
 	uint64_t now = gid_clock_now();
 	if (begin != 0 && now > begin) {
@@ -407,7 +409,7 @@ static void screen_count_late(struct screen *screen, uint64_t begin) {
 
 static void screen_frame(struct screen *screen) {
 	if (screen->refreshes.due != 0) {
-		return; /* its refresh asks for the next one */
+		return; /* its refresh triggers the next one */
 	}
 	struct spent begin = spent_until_now();
 	uint64_t now = begin.clock;
@@ -426,7 +428,7 @@ static void screen_frame(struct screen *screen) {
 	if (composes || fills || screen->readback.asked) {
 		screen_render(screen, &begin, composes);
 	} else {
-		screen->stats.last = 0; /* nothing moves: the next pause is none */
+		screen->stats.last = 0; /* an idle screen has no gaps */
 		frame_clock_skip(&screen->clock);
 		pace_cancel(&screen->pace);
 	}
@@ -452,7 +454,7 @@ static void screen_shown(struct screen *screen, uint32_t commit, uint64_t when) 
 	}
 }
 
-/* Of a virtual screen: what it was given is shown, and a frame is asked for. */
+/* Virtual screens only: presents the last frame, and asks for the next. */
 static void screen_refresh(struct screen *screen) {
 	uint64_t when = refreshes_take(&screen->refreshes, gid_clock_now());
 	if (when == 0) {
@@ -464,8 +466,8 @@ static void screen_refresh(struct screen *screen) {
 }
 
 /*
- * A frame that is still on its way ends with a call of its own. While others have the screen
- * nothing can be shown; wlroots asks for a frame afterwards.
+ * A frame that is pending ends with an event of its own. While another VT has the device nothing
+ * can be shown; wlroots asks for a frame afterwards.
  */
 static int handle_timer(int fd, uint32_t mask, void *data) {
 	struct screen *screen = data;
@@ -481,7 +483,7 @@ static int handle_timer(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-/* As gid_clock_now() has it. */
+/* In the unit of gid_clock_now(). */
 static uint64_t ns_of(const struct timespec *time) {
 	return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
 }
@@ -534,7 +536,7 @@ static struct wlr_output_mode *mode_choose(
 	return nearest;
 }
 
-/* What the configuration leaves open is as in the preferred mode. */
+/* What the configuration leaves open comes from the preferred mode. */
 static struct wlr_output_mode mode_wanted(
 		const struct output_config *config, const struct wlr_output_mode *preferred) {
 	static const struct wlr_output_mode otherwise = {.width = OUTPUT_WIDTH,
@@ -554,9 +556,9 @@ static struct wlr_output_mode mode_wanted(
 }
 
 /*
- * Switches the output on: in its preferred mode, or in that of its modes that is as large as the
- * configuration says and refreshed nearest to as often. Of an output without such a mode that very
- * mode is asked for. Returns false, with the reason in the log, where the device refuses.
+ * Enables the output in its preferred mode; or in the mode of the configured size with the nearest
+ * refresh. Without such a mode it asks for exactly the configured one. Returns false, and logs the
+ * reason, if the device refuses.
  */
 static bool mode_set(struct wlr_output *output, const struct output_config *config) {
 	struct wlr_output_mode wanted = mode_wanted(config, wlr_output_preferred_mode(output));
@@ -571,8 +573,7 @@ static bool mode_set(struct wlr_output *output, const struct output_config *conf
 			wlr_log(WLR_INFO, "output %s has no mode of %dx%d: asking for it anyway",
 					output->name, wanted.width, wanted.height);
 		}
-		/* A window has the refreshes of the compositor that it is in, and takes no others.
-		 */
+		/* A window has the refresh rate of its compositor, and accepts no other. */
 		bool window = wl_list_empty(&output->modes) && !wlr_output_is_headless(output);
 		wlr_output_state_set_custom_mode(
 				&state, wanted.width, wanted.height, window ? 0 : wanted.refresh);
@@ -593,7 +594,7 @@ static bool mode_set(struct wlr_output *output, const struct output_config *conf
 
 /* --- the output ------------------------------------------------------------------------------- */
 
-/* Without it the display works as well: what it is there for goes before. */
+/* The display works without its background, too: safety pictures matter more. */
 static void screen_set_background(struct screen *screen) {
 	const char *path = screen->config->background;
 	uint32_t width = (uint32_t)screen->output->width;
@@ -645,7 +646,7 @@ static void screen_detach_output(struct screen *screen) {
 	screen->owed = (struct owed_frame){0};
 	screen->output = NULL;
 	screen->kms = NULL;
-	screen->scene_output = NULL; /* goes with the output */
+	screen->scene_output = NULL; /* destroyed with the output */
 }
 
 static void handle_output_destroy(struct wl_listener *listener, void *data) {
@@ -673,8 +674,8 @@ bool screen_has_place(const struct screen *screen, const struct gid_box *box) {
 }
 
 /*
- * Draws to all buffers that frames will be in, so that their pages are there: the first frames
- * would take twice as long otherwise.
+ * Draws into all buffers of the swapchain, so that their pages exist: else the first frames would
+ * take twice as long.
  */
 static void screen_fill_buffers(struct screen *screen) {
 	struct wlr_output_state states[WLR_SWAPCHAIN_CAP];
@@ -699,10 +700,7 @@ void screen_measure(struct screen *screen) {
 	}
 }
 
-/*
- * The compositor that a window is in needs some time before its own refreshes, and nobody tells us
- * how much that is.
- */
+/* The compositor around a window needs an unknown time before its own refresh. */
 static bool screen_is_window(const struct screen *screen) {
 	return screen->output != NULL && !wlr_output_is_headless(screen->output) &&
 			screen->device->session == NULL;

@@ -35,7 +35,7 @@ static EGLContext context_create(EGLDisplay display) {
 }
 
 struct wlr_renderer *software_gl_create(void) {
-	/* wlroots would refuse a renderer of software that nobody asked for. */
+	/* wlroots refuses software renderers unless told otherwise. */
 	setenv("WLR_RENDERER_ALLOW_SOFTWARE", "1", 0);
 	EGLDisplay display = eglGetPlatformDisplay(
 			EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, NULL);
@@ -49,7 +49,7 @@ struct wlr_renderer *software_gl_create(void) {
 	if (egl == NULL) {
 		goto error_context;
 	}
-	/* On failure the few bytes of `egl` are lost: wlroots has no public way to free them. */
+	/* On failure `egl` leaks a few bytes: wlroots has no public function to free it. */
 	struct wlr_renderer *renderer = wlr_gles2_renderer_create(egl);
 	if (renderer != NULL) {
 		return renderer;
@@ -66,9 +66,11 @@ error_display:
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-#define STRIDE_ALIGN 64u /* bytes: a cache line */
-/* llvmpipe draws blocks of so many rows, whole ones at the lower edge, too: past the dma-buf's end
- * otherwise. The columns have room in the stride. */
+#define STRIDE_ALIGN 64u /* a cache line */
+/*
+ * llvmpipe writes whole blocks of this many rows, also at the lower edge: else it would write past
+ * the dma-buf. The stride has room for its columns.
+ */
 #define ROW_ALIGN 4u
 
 struct udmabuf_allocator {

@@ -10,7 +10,7 @@
 /* How long a picture may wait for the device that draws it. */
 #define UNDRAWN_NS UINT64_C(1000000000)
 
-/* Of the last picture, when it is old: that nobody takes it for one of now. */
+/* Drawn over a stale picture, so that nobody takes it for a current one. */
 static const float veil_colour[4] = {0.30f, 0.30f, 0.30f, 0.65f}; /* premultiplied */
 
 const char *layer_state_name(enum layer_state state) {
@@ -23,7 +23,7 @@ const char *layer_state_name(enum layer_state state) {
 	return names[state];
 }
 
-/* --- what is shown ---------------------------------------------------------------------------- */
+/* --- state ------------------------------------------------------------------------------------ */
 
 static void layer_mark(struct layer *layer, bool old) {
 	if (old) {
@@ -59,12 +59,13 @@ static void layer_enter(
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* Of what is seen of a frame, in the layer's box. */
+/* The place of the frame's visible part within the layer's box. */
 static struct gid_box layer_find_place(
 		const struct layer_config *config, const struct examination *of) {
 	const struct gid_layout *layout = &of->slab.layout;
 	struct gid_box seen;
-	(void)gid_box_get_seen(of->frame.crop, layout->width, layout->height, &seen); /* examined */
+	/* The examiner has checked the crop. */
+	(void)gid_box_get_seen(of->frame.crop, layout->width, layout->height, &seen);
 	seen = gid_box_turn(seen, layout->width, layout->height, of->frame.transform);
 	return fit_place(config->fit, (uint32_t)seen.width, (uint32_t)seen.height,
 			(uint32_t)config->box.width, (uint32_t)config->box.height);
@@ -161,7 +162,7 @@ static bool has_picture(enum fallback fallback) {
 	return fallback != FALLBACK_GREY && fallback != FALLBACK_LAST;
 }
 
-/* In front of the layers that were made before it. Returns as layer_init(). */
+/* The new layer is above those created before it. Returns as layer_init() does. */
 static int layer_init_nodes(struct layer *layer) {
 	const struct layer_config *config = layer->config;
 	const struct gid_box *box = &config->box;

@@ -7,9 +7,9 @@
 #include "screen.h"
 #include "work_bound.h"
 
-/* --- what happened to it ---------------------------------------------------------------------- */
+/* --- history ---------------------------------------------------------------------------------- */
 
-/* There were so many transitions before this process. Nothing is known of them but that. */
+/* Transitions before this process count, but nothing else is known of them. */
 static void history_resume(struct history *history, uint64_t transition_count) {
 	history->transition_count = history->forgotten = transition_count;
 }
@@ -26,7 +26,7 @@ struct transition *history_get(struct history *history, uint64_t index) {
 	return &history->transitions[index % HISTORY_TRANSITIONS];
 }
 
-/* The output shows this commit, and so what the states before it demand. */
+/* The output presents this commit: it shows what all transitions up to it demand. */
 static void history_shown(struct history *history, uint32_t commit, uint64_t when) {
 	bool is_fallback = true;
 	for (uint64_t i = history->transition_count; i > 0; i--) {
@@ -35,7 +35,7 @@ static void history_shown(struct history *history, uint32_t commit, uint64_t whe
 			return;
 		}
 		if ((int32_t)(commit - transition->commit) < 0) {
-			continue; /* it came while that commit was on its way */
+			continue; /* it came while that commit was pending */
 		}
 		transition->shown = when;
 		is_fallback = is_fallback && transition->to != ROLE_LIVE;
@@ -47,7 +47,7 @@ static void history_shown(struct history *history, uint32_t commit, uint64_t whe
 	}
 }
 
-/* Commits are counted anew. */
+/* A new output counts its commits from the beginning. */
 static void history_attach_output(struct history *history, uint32_t next) {
 	for (uint64_t i = history->transition_count; i > 0; i--) {
 		struct transition *transition = history_get(history, i - 1);
@@ -58,17 +58,17 @@ static void history_attach_output(struct history *history, uint32_t next) {
 	}
 }
 
-/* --- what is said of it ----------------------------------------------------------------------- */
+/* --- texts ------------------------------------------------------------------------------------ */
 
 bool role_view_is_hidden(const struct role_view *view) {
 	const struct role *role = &view->role;
-	/* A role that has waited since its start waits still: it has lost nothing. */
+	/* A role that has waited since its start stays waiting: it has lost nothing. */
 	return role->reason == ROLE_REASON_HIDDEN ||
 			(role->reason == ROLE_REASON_STARTING && role->last_frame == 0 &&
 					view->hidden != GID_HIDDEN_UNSAID);
 }
 
-/* What the frames of a producer say. */
+/* The reasons that frames of a producer can give. */
 static const struct {
 	const char *name, *text;
 } hidden_reasons[] = {
@@ -98,7 +98,7 @@ const char *role_view_text(const struct role_view *view) {
 					 : role_reason_text(view->role.reason);
 }
 
-/* Producers change a role's state as often as they like. */
+/* Producers can change a role's state as often as they like, so it is logged seldom. */
 static void role_view_log(struct role_view *view, enum role_state from) {
 	const struct role *role = &view->role;
 	const char *name = view->config->name, *text = role_view_text(view);
@@ -111,11 +111,11 @@ static void role_view_log(struct role_view *view, enum role_state from) {
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* The one place where frames give way to the fallback. */
+/* The only place where the fallback picture replaces frames. */
 static void handle_changed(struct role *role, enum role_state from, void *data) {
 	struct role_view *view = data;
 	bool late = role->reason == ROLE_REASON_DEADLINE && from == ROLE_LIVE;
-	bool stays = from != ROLE_LIVE && role->state != ROLE_LIVE; /* the fallback */
+	bool stays = from != ROLE_LIVE && role->state != ROLE_LIVE; /* the fallback stays */
 	uint32_t next = screen_next_commit(view->screen), pending = view->shown.pending_commit;
 	history_transition(&view->history,
 			&(struct transition){
@@ -129,7 +129,7 @@ static void handle_changed(struct role *role, enum role_state from, void *data) 
 					.commit = stays && pending != 0 ? pending : next,
 			});
 	if (stays && pending == 0) {
-		history_shown(&view->history, next, role->since); /* it is there already */
+		history_shown(&view->history, next, role->since); /* it is visible already */
 	}
 	role_view_log(view, from);
 	if (from == ROLE_LIVE) {
@@ -142,10 +142,11 @@ static bool role_view_is_on_output(const struct role_view *view) {
 }
 
 /*
- * A producer that comes back counts its frames anew, and anybody can say that it went. Its clock
- * goes on, also then: what was sent before the newest one that came is that frame's past. A clock
- * that began anew, with its machine, has less time on it than has passed here meanwhile. Of a frame
- * that is later than the deadline allows, the role says so.
+ * Detects replayed frames of a protected stream. A producer that restarts counts its frames from
+ * the beginning, and an attacker can feign a restart. But its clock continues: a frame sent before
+ * the newest one received is a replay. A clock that restarted with its machine shows less time than
+ * has passed here since, so it is no replay. Late frames are left to the deadline, which has its
+ * own reason.
  */
 static bool role_view_is_replayed(
 		struct role_view *view, const struct examination *of, uint64_t now) {
@@ -159,7 +160,7 @@ static bool role_view_is_replayed(
 	return is_past && !is_late;
 }
 
-/* Why it is not shown, whatever it is. */
+/* The reason to refuse the picture before its role judges it. */
 static enum role_reason role_view_refuse(
 		struct role_view *view, const struct examination *of, uint64_t now) {
 	if (of->reason != ROLE_REASON_NONE) {
@@ -203,7 +204,7 @@ static bool handle_examined(
 	}
 	view->history.shown_frames++;
 	view->history.converted_frames += of->converted;
-	/* What was checked is our copy: the producer's own memory is not shown in its place. */
+	/* The check covered our copy: the producer's own memory must not be shown instead. */
 	return shown_picture_set_frame(&view->shown, of, of->is_protected ? NULL : slab);
 }
 
@@ -243,7 +244,7 @@ static const struct stream_reader_hooks reader_hooks = {
 
 void role_view_tick(struct role_view *view, uint64_t now) {
 	role_tick(&view->role, now);
-	/* What lies outside of the output is not composed, and so not checked there. */
+	/* Parts off the output are not composed, so the check would not see them. */
 	if (role_is_live(&view->role) && !role_view_is_on_output(view)) {
 		role_refuse(&view->role, ROLE_REASON_OFF_OUTPUT, now);
 	}
@@ -260,7 +261,7 @@ void role_view_attach_output(struct role_view *view) {
 }
 
 void role_view_update_plane(struct role_view *view, uint64_t now) {
-	/* The second time for the fallback. */
+	/* The second round shows the fallback. */
 	for (int round = 0; round < 2; round++) {
 		int ret = shown_picture_update_plane(&view->shown);
 		if (ret == 1) {
@@ -271,7 +272,7 @@ void role_view_update_plane(struct role_view *view, uint64_t now) {
 		}
 		role_refuse(&view->role, ROLE_REASON_DISPLAY, now);
 	}
-	/* Not even the fallback could be copied: what is on the plane must go. */
+	/* Not even the fallback could be copied: the plane must be released. */
 	shown_picture_release_plane(&view->shown, SHOWN_PLACE_MEMORY);
 }
 
@@ -294,7 +295,7 @@ void role_view_read_back(struct role_view *view, const struct pixels *device, ui
 	}
 	view->history.differed++;
 	role_refuse(&view->role, ROLE_REASON_DISPLAY, now);
-	/* What the plane shows cannot be trusted, the fallback least of all. */
+	/* A plane that shows wrong pixels cannot be trusted, least of all with the fallback. */
 	shown_picture_release_plane(&view->shown, SHOWN_PLACE_DIFFERED);
 }
 

@@ -10,20 +10,20 @@
 #include "kms_layer.h"
 #include "screen.h"
 
-/* --- frames that are shown themselves --------------------------------------------------------- */
+/* --- frames shown directly -------------------------------------------------------------------- */
 
-/* A frame of another domain, held while a plane shows its dma-buf. */
+/* A frame of another domain, held while a plane scans out its dma-buf. */
 struct lent_frame {
 	struct memory_view view;
 	struct wl_list link;	       /* shown_picture::lents */
-	struct gid_consumer *consumer; /* NULL: there is nobody to give it back to any more */
+	struct gid_consumer *consumer; /* NULL: its subscription ended, so it is not released */
 	struct gid_slab *slab;
 	struct gid_frame frame;
 };
 
 /*
- * Whether a plane can show the frame as it lies. Only from the first byte of its memory on: vkms of
- * Linux 6.12 counts the offset twice, and reads behind the end.
+ * Whether a plane can scan out the frame as it is. Only without an offset: vkms of Linux 6.12 adds
+ * it twice, and reads past the end.
  */
 static bool lent_frame_is_possible(const struct examination *of) {
 	return of->slab.memory == GID_MEMORY_DMABUF && !of->converted && of->slab.offset == 0 &&
@@ -43,9 +43,8 @@ static void handle_destroyed(struct memory_view *view) {
 }
 
 /*
- * Takes the frame and a reference to its slab. They are given back, and the object is gone, when
- * nobody uses the buffer any more; our own interest ends with lent_frame_drop(). NULL for want of
- * memory; then nothing was taken.
+ * Takes the frame, and a reference to its slab. Both are released with the object, when the buffer
+ * has no more users; lent_frame_drop() ends our own use. NULL: out of memory, nothing taken.
  */
 static struct lent_frame *lent_frame_create(struct wl_list *list, struct gid_consumer *consumer,
 		const struct examination *of, struct gid_slab *slab) {
@@ -98,7 +97,7 @@ bool shown_picture_is_reclaimed(const struct shown_picture *shown) {
 			-ESTALE;
 }
 
-/* --- what is to be shown ---------------------------------------------------------------------- */
+/* --- the picture to show ---------------------------------------------------------------------- */
 
 static void shown_picture_write_point(const struct shown_picture *shown,
 		const struct gid_frame *frame, enum gid_timeline_event event, uint64_t time) {
@@ -116,7 +115,7 @@ static void shown_picture_write_point(const struct shown_picture *shown,
 	}
 }
 
-/* What was set is what the pending commit brings, whatever is set from now on. */
+/* Records what the pending commit shows, before something else is set. */
 static void shown_picture_keep_given(struct shown_picture *shown) {
 	shown->given = (struct given_picture){
 			.commit = shown->pending_commit,
@@ -126,7 +125,7 @@ static void shown_picture_keep_given(struct shown_picture *shown) {
 	shown->pending_commit = 0;
 }
 
-/* Something else is about to be set: what the device has already is shown all the same. */
+/* Called before something else is set: what was committed already will still be shown. */
 static void shown_picture_leave(struct shown_picture *shown) {
 	if (shown->pending_commit != 0 &&
 			shown->pending_commit != screen_next_commit(shown->screen)) {
@@ -134,7 +133,7 @@ static void shown_picture_leave(struct shown_picture *shown) {
 	}
 }
 
-/* Takes `lent`. */
+/* Takes ownership of `lent`. */
 static void shown_picture_change(struct shown_picture *shown, bool is_frame,
 		struct own_picture *picture, struct lent_frame *lent) {
 	struct own_picture *old = shown->picture;
@@ -156,8 +155,7 @@ static void shown_picture_change(struct shown_picture *shown, bool is_frame,
 
 void shown_picture_set_fallback(struct shown_picture *shown) {
 	struct own_picture *old = NULL;
-	/* What the output showed last was checked. A frame after it may not have been composed yet.
-	 */
+	/* What the output showed last was checked. A later frame may not have been composed yet. */
 	if (shown->falls_to_last && shown->last != NULL) {
 		old = shown->fallback;
 		shown->fallback = shown->last;
@@ -193,13 +191,13 @@ bool shown_picture_repeats(struct shown_picture *shown, const struct examination
 	return repeats;
 }
 
-/* --- composed, or on a plane ------------------------------------------------------------------ */
+/* --- composition or plane --------------------------------------------------------------------- */
 
 bool shown_picture_is_on_plane(const struct shown_picture *shown) {
 	return shown->place == SHOWN_PLACE_PLANE;
 }
 
-/* As `place` has it. */
+/* Enables the scene node or the plane, according to `place`. */
 static void shown_picture_show_node(struct shown_picture *shown) {
 	bool on_plane = shown_picture_is_on_plane(shown);
 	wlr_scene_node_set_enabled(&shown->node->node, !on_plane && shown->picture != NULL);
@@ -272,7 +270,7 @@ const char *shown_place_name(enum shown_place place) {
 	return names[place];
 }
 
-/* --- what is displayed ------------------------------------------------------------------------ */
+/* --- the picture on display ------------------------------------------------------------------- */
 
 const char *shown_picture_checked_by(const struct shown_picture *shown) {
 	if (screen_is_read_back(shown->screen)) {
@@ -281,7 +279,7 @@ const char *shown_picture_checked_by(const struct shown_picture *shown) {
 	return shown_picture_is_on_plane(shown) ? "copy" : "composition";
 }
 
-/* The output is about to have what is to be shown. */
+/* The next commit shows the current picture. */
 static void shown_picture_set_displayed(struct shown_picture *shown) {
 	struct own_picture *last = shown->is_frame ? own_picture_ref(shown->picture) : NULL;
 	own_picture_unref(shown->last);
@@ -295,7 +293,7 @@ static void shown_picture_set_on_plane(struct shown_picture *shown) {
 	shown_picture_set_displayed(shown);
 }
 
-/* Whether the plane shows a copy of this very picture, and nothing else is on its way. */
+/* Whether the plane shows a copy of this same picture, with nothing else pending. */
 static bool shown_picture_has_copy(const struct shown_picture *shown) {
 	return kms_layer_is_shown(shown->layer) && !kms_layer_is_lent(shown->layer) &&
 			shown->colour == shown->picture->colour;
@@ -308,7 +306,7 @@ static int shown_picture_copy(struct shown_picture *shown) {
 	if (target == NULL) {
 		return -EAGAIN;
 	}
-	shown->colour = 0; /* until it is known what is shown next */
+	shown->colour = 0; /* unknown until the copy is complete */
 	struct pixel_hashes hashes;
 	int error = pixels_copy(&shown->picture->pixels, target, stride, &hashes, NULL);
 	if (error < 0) {
@@ -322,7 +320,10 @@ static int shown_picture_copy(struct shown_picture *shown) {
 	return 0;
 }
 
-/* As shown_picture_copy(), or -EACCES: it cannot be read; else the device does not take it. */
+/*
+ * Returns as shown_picture_copy(); -EACCES: it cannot be read; any other error: the device refuses
+ * it.
+ */
 static int shown_picture_lend(struct shown_picture *shown) {
 	struct memory_view *frame = &shown->lent->view;
 	uint64_t colour;
@@ -348,7 +349,7 @@ static int shown_picture_lend(struct shown_picture *shown) {
 	return error;
 }
 
-/* A picture that others can still write is on the plane only where that would be noticed. */
+/* Memory that others can still write goes on a plane only while read-back would notice a change. */
 static int shown_picture_put(struct shown_picture *shown) {
 	if (shown->lent != NULL && screen_is_read_back(shown->screen)) {
 		int error = shown_picture_lend(shown);
@@ -369,7 +370,7 @@ int shown_picture_update_plane(struct shown_picture *shown) {
 	if (!shown->stale) {
 		return 0;
 	}
-	if (shown_picture_has_copy(shown)) { /* of other memory, which needs no copy */
+	if (shown_picture_has_copy(shown)) { /* the same picture from other memory needs no copy */
 		shown_picture_set_on_plane(shown);
 		shown->pending_commit = 0;
 		return 1;
@@ -381,7 +382,7 @@ int shown_picture_update_plane(struct shown_picture *shown) {
 	return error;
 }
 
-/* Returns false where the place is not on the picture. */
+/* Returns false if the box is not within `whole`. */
 static bool shown_picture_find_region(const struct shown_picture *shown, const struct pixels *whole,
 		struct pixels *region) {
 	const struct gid_box *box = shown->box;
@@ -398,7 +399,7 @@ bool shown_picture_check(struct shown_picture *shown, const struct pixels *compo
 	struct pixels region;
 	uint64_t colour;
 	if (shown_picture_is_on_plane(shown)) {
-		return true; /* it was checked as it was copied there */
+		return true; /* it was checked when it was copied */
 	}
 	if (shown_picture_find_region(shown, composed, &region) &&
 			pixels_hash_colour(&region, &colour) == 0 &&

@@ -13,28 +13,28 @@
 
 #include "thread.h"
 
-#define LINE_MAX_BYTES 128 /* of a role, without its name */
+#define LINE_MAX_BYTES 128 /* for a role, without its name */
 
 struct state_writer {
 	char *path, *partial;
 	char boot[SAVED_STATE_BOOT_SIZE];
 	pthread_t thread;
-	pthread_mutex_t lock; /* for all below */
+	pthread_mutex_t lock; /* protects all fields below */
 	pthread_cond_t added;
 	bool ends, told;
 	/*
-	 * Of the file and of the one that takes its place, -1: none. They change places, so that
-	 * nothing is opened for what is written each second.
+	 * The current file, and the one that replaces it next; -1: none. They are exchanged, so
+	 * that the write each second opens nothing.
 	 */
 	int file, spare;
-	size_t size;	     /* of each text */
-	int length;	     /* of `next`; 0: nothing is to be written */
-	char *next, *writes; /* what is to be written; the thread's own copy */
+	size_t size;	     /* of each text buffer */
+	int length;	     /* of `next`; 0: nothing to write */
+	char *next, *writes; /* the next text; the thread's own copy */
 };
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Returns how much was read, at most `size`, or -errno. */
+/* Returns the number of bytes read, at most `size`, or -errno. */
 static ssize_t read_file(const char *path, char *data, size_t size) {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0) {
@@ -58,7 +58,7 @@ static void close_file(int *fd) {
 	*fd = -1;
 }
 
-/* Somebody may have removed it, or have put another in its place: then it has no name. */
+/* Another process may have removed or replaced the file: then it has no link. */
 static bool has_name(int fd) {
 	struct stat status;
 	return fd >= 0 && fstat(fd, &status) == 0 && status.st_nlink == 1;
@@ -70,7 +70,7 @@ static int open_spare(struct state_writer *writer) {
 		return 0;
 	}
 	close_file(&writer->spare);
-	unlink(writer->partial); /* of a process that died, or anybody's link */
+	unlink(writer->partial); /* left by a dead process, or someone's symlink */
 	writer->spare = open(writer->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	return writer->spare < 0 ? -errno : 0;
 }
@@ -84,8 +84,8 @@ static int write_text(int fd, const char *text, size_t length) {
 }
 
 /*
- * Whoever opens the file finds all of the old text, or all of the new one, and has time to read it
- * until the next but one is written.
+ * Whoever opens the file sees all of the old text or all of the new one, and can read it until the
+ * next but one is written.
  */
 static int put_in_place(struct state_writer *writer) {
 	int file = writer->file;
@@ -124,12 +124,12 @@ static int write_file(struct state_writer *writer, const char *text, size_t leng
 		drop_spare(writer);
 		return error;
 	}
-	return open_spare(writer); /* for the next time, which may be in a sealed domain */
+	return open_spare(writer); /* for the next write, when the domain may be sealed */
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-/* With the lock given up meanwhile. */
+/* Called with the lock, and unlocks it while it writes. */
 static void state_writer_work(struct state_writer *writer) {
 	size_t length = (size_t)writer->length;
 	char *text = writer->next;
@@ -217,7 +217,7 @@ struct state_writer *state_writer_create(const char *path, struct saved_role *ro
 		state_writer_free(writer);
 		return NULL;
 	}
-	/* Without it, as in a bare container, all starts of the machine are one. */
+	/* Without boot_id, as in a bare container, state outlives a reboot. */
 	ssize_t length = read_file(
 			"/proc/sys/kernel/random/boot_id", writer->boot, sizeof(writer->boot) - 1);
 	writer->boot[length > 0 ? length : 0] = '\0';
@@ -239,7 +239,9 @@ void state_writer_destroy(struct state_writer *writer) {
 	writer->ends = true;
 	pthread_cond_signal(&writer->added);
 	pthread_mutex_unlock(&writer->lock);
-	/* A thread that a file system holds back still needs it: the process ends soon. */
+	/*
+	 * A file system may block the thread, which still uses the memory. The process ends soon.
+	 */
 	if (gid_thread_join(writer->thread) == 0) {
 		state_writer_free(writer);
 	}

@@ -11,16 +11,20 @@
 #include "pixels.h"
 #include "thread.h"
 
-#define ROWS 3 /* one after the other, with all kinds in each */
-#define RUNS 3 /* of each kind in a row */
+#define ROWS 3 /* rounds, each with all kinds */
+#define RUNS 3 /* of each kind in one round */
 #define CACHE_LINE 64
-/* Rows of a picture that are measured: what a pixel takes more of them do not tell better, and to
- * have the caches forget a whole picture takes a second. */
+/*
+ * How much of a picture is measured. More does not make the cost per pixel more exact, and flushing
+ * a whole picture from the caches takes a second.
+ */
 #define PIXELS_MOST (512u << 10)
-/* For so long a bound that is not allowed is measured again. */
+/* A bound that is over the limit is measured again, at this interval, this many times. */
 #define PAUSE_NS 100000000
 #define PAUSES 30
-/* What a frame takes besides its pixels: the scene, the commit; and for each picture in it. */
+/*
+ * The cost of a frame besides its pixels, for the scene and the commit; and of each picture in it.
+ */
 #define FRAME_NS 400000u
 #define PICTURE_NS 20000u
 
@@ -48,8 +52,8 @@ static void do_hash(struct bench *bench) {
 }
 
 /*
- * Of a picture that a worker drew on another core, and of one that was shown some frames ago, a
- * core's caches have nothing. Other processors than these let no program say so.
+ * Pictures that a worker drew on another core, or that were shown some frames ago, are not in this
+ * core's caches. Only these architectures let a program flush them.
  */
 static void forget_cached(const void *memory, size_t size) {
 #if defined(__SSE2__) || defined(__aarch64__)
@@ -70,7 +74,7 @@ static int compare(const void *a, const void *b) {
 	return (*x > *y) - (*x < *y);
 }
 
-/* Half of a row took no longer, with nothing in the caches, by this thread's own time. */
+/* The median of one round, with cold caches, in CPU time of this thread. */
 static double measure(struct bench *bench, void (*what)(struct bench *bench)) {
 	uint64_t spent[RUNS];
 	size_t size = (size_t)bench->width * (size_t)bench->height * 4;
@@ -90,9 +94,8 @@ static double lesser(double known, double measured) {
 }
 
 /*
- * Of some rows the quickest. A guest's kernel may take time in which the hypervisor ran others for
- * that of the thread, which so seems to be many times as slow for a while. Nothing makes a copy
- * quicker than it is.
+ * The fastest of some rounds. A guest's kernel may charge time of other guests to the thread, which
+ * then seems many times slower for a while. Nothing makes a copy seem faster than it is.
  */
 static void measure_rows(struct bench *bench, struct pixel_costs *costs) {
 	*costs = (struct pixel_costs){0};
@@ -208,7 +211,7 @@ uint64_t fallback_bound_of(enum pacing pacing, uint64_t ns, uint64_t refresh_ns)
 	return refresh_ns + compose_window_of(pacing, ns, refresh_ns);
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 static double ms(uint64_t ns) {
 	return (double)ns / 1e6;
@@ -228,7 +231,7 @@ uint64_t frame_bound_refresh(const struct cluster_config *config) {
 	return shortest;
 }
 
-/* The outputs as configured, and what was measured of them so far. */
+/* The configured outputs, and their costs measured so far. */
 struct check {
 	const struct cluster_config *config;
 	struct frame_bound *bounds;
@@ -243,7 +246,7 @@ static uint32_t height_of(const struct output_config *output) {
 	return output->height > 0 ? output->height : OUTPUT_HEIGHT;
 }
 
-/* The sum of all outputs' frames, in ns. */
+/* The sum over all outputs, in ns. */
 static uint64_t measure_outputs(void *data) {
 	struct check *check = data;
 	uint64_t sum = 0;

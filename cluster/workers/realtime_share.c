@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <unistd.h>
 
-/* A piece of work with less than this part of the budget begins as others do. */
+/* With less than this part of the budget left, work begins with ordinary priority. */
 #define LEAST_PART 4
 
 static _Thread_local struct realtime_share *own;
@@ -22,7 +22,7 @@ static int set_class(struct realtime_share *share, bool before) {
 	return 0;
 }
 
-/* The budget is spent in the midst of the work. */
+/* Signal handler: the budget is spent during a piece of work. */
 static void handle_spent(int number) {
 	int error = errno;
 	set_class(own, false);
@@ -35,7 +35,7 @@ static void arm(const struct realtime_share *share, uint64_t ns) {
 	timer_settime(share->timer, 0, &after, NULL);
 }
 
-/* The signal is this thread's alone, whatever signals it blocks else. */
+/* The timer signals this thread only. The thread blocks all other signals. */
 static int share_create_timer(struct realtime_share *share) {
 	const struct sigaction action = {.sa_handler = handle_spent, .sa_flags = SA_RESTART};
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};

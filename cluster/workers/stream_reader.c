@@ -7,10 +7,10 @@
 #include <wlr/util/log.h>
 
 #define CREDIT 4u
-/* Frames whose memory is asked for in one refresh: one that came in time, and one on its heels. */
+/* Frames whose memory is imported in one refresh: one in time, and one right after it. */
 #define IMPORTS_MAX 2u
 #define ENTRIES_MAX STREAM_READER_ENTRIES
-/* How often the doorbell is heard in one refresh: it may be rung for nothing. */
+/* Wake-ups by the doorbell in one refresh: a producer may ring for nothing. */
 #define WAKES_MAX ENTRIES_MAX
 #define RETRY_NS 1000000000ull
 #define ASK_AGAIN_NS 100000000ull
@@ -19,7 +19,7 @@ _Static_assert(ENTRIES_MAX == 2 * CREDIT, "a ring of libgid's has as many places
 
 /* --- the worker ------------------------------------------------------------------------------- */
 
-/* Producers choose how often they are wrong: the log is told once, the status of the last one. */
+/* Producers choose how often they are wrong: the log tells it once, the status tells the last. */
 static void stream_reader_log_refused(struct stream_reader *reader, const struct examination *of) {
 	bool format = of->reason == ROLE_REASON_FORMAT;
 	bool *logged = format ? &reader->logged_format : &reader->logged_transform;
@@ -36,11 +36,11 @@ static void stream_reader_log_refused(struct stream_reader *reader, const struct
 	}
 }
 
-/* Asked after reading: then what was read is what the frame named. */
+/* Checked after the pixels were read: so these were the pixels that the frame names. */
 static enum role_reason reason_of_memory(const struct stream_reader *reader,
 		const struct gid_slab *slab, const struct gid_frame *frame) {
 	struct gid_slab_info info;
-	/* Of a machine that was set back no slab says it. */
+	/* The slabs of a machine that was restored to an earlier state do not show it. */
 	bool is_lost = reader->work.owed &&
 			gid_consumer_holds(reader->consumer, frame, slab, NULL) == -ESTALE;
 	if (!is_lost && gid_slab_is_current(slab, frame->gid)) {
@@ -51,15 +51,15 @@ static enum role_reason reason_of_memory(const struct stream_reader *reader,
 }
 
 /*
- * A picture that is not drawn yet is as none, for so long as it may take; and when its lease is
- * over, its memory has another picture.
+ * Whether a frame whose device still draws may wait: for a limited time, and only while its lease
+ * lasts, after which the memory holds another picture.
  */
 static bool stream_reader_fence_may_wait(const struct stream_reader *reader) {
 	return gid_slab_is_current(reader->slab, reader->waiting.gid) &&
 			gid_clock_now() - reader->fenced_since <= reader->config.undrawn_ns;
 }
 
-/* Nothing waits any more; the frame stays the consumer's. */
+/* Drops the waiting frame's import and slab; the frame itself stays the caller's. */
 static void stream_reader_cancel(struct stream_reader *reader) {
 	if (reader->waits == STREAM_READER_IMPORTING) {
 		gid_slab_import_cancel(reader->domain, reader);
@@ -75,8 +75,8 @@ static void stream_reader_drop_waiting(struct stream_reader *reader) {
 }
 
 /*
- * The worker found that a device draws it still: it is nearer to being drawn than what came after
- * it, unless the memory of that comes first. Takes the frame and the reference.
+ * The worker found the frame's device still drawing. The frame waits, as it is closer to being
+ * drawn than later ones, unless an import is pending. Takes ownership of the frame and of `slab`.
  */
 static void stream_reader_fence(struct stream_reader *reader, const struct gid_frame *frame,
 		struct gid_slab *slab) {
@@ -97,7 +97,7 @@ static void stream_reader_fence(struct stream_reader *reader, const struct gid_f
 	reader->slab = slab;
 }
 
-/* The worker begins with the frame that waits for it, if it can. */
+/* Hands the queued frame to the worker, if that is free. */
 static void stream_reader_begin(struct stream_reader *reader) {
 	if (reader->waits != STREAM_READER_QUEUED) {
 		return;
@@ -118,7 +118,7 @@ static void stream_reader_begin(struct stream_reader *reader) {
 	}
 }
 
-/* The frame was refused, or not taken: it goes back, or its memory is asked for again. */
+/* The frame was refused or not kept: releases it, or asks for its memory again. */
 static void stream_reader_return(struct stream_reader *reader, const struct gid_frame *frame,
 		const struct gid_slab *slab) {
 	if (slab == NULL && reader->config.asks_again && !reader->work.is_void &&
@@ -131,7 +131,7 @@ static void stream_reader_return(struct stream_reader *reader, const struct gid_
 	gid_consumer_release(reader->consumer, frame);
 }
 
-/* The picture is ready, if there is one; or the worker is. */
+/* The worker has a result; `of` NULL: it has become free. */
 static void handle_examined(void *data, struct examination *of) {
 	struct stream_reader *reader = data;
 	struct gid_slab *slab = reader->work.slab;
@@ -167,7 +167,7 @@ static void handle_examined(void *data, struct examination *of) {
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Takes the frame and the reference to its memory, NULL: it may not be read. */
+/* Takes ownership of the frame and of `slab`; NULL: the memory may not be read. */
 static void stream_reader_accept(struct stream_reader *reader, const struct gid_frame *frame,
 		struct gid_slab *slab) {
 	reader->waiting = *frame;
@@ -178,8 +178,8 @@ static void stream_reader_accept(struct stream_reader *reader, const struct gid_
 }
 
 /*
- * What others fill is not to stay in memory on our account: --realtime locks all that is mapped.
- * Nothing of it was read yet, so this takes no time.
+ * Foreign memory must not stay resident on our account: --realtime locks all mappings. This is
+ * fast, as no page was touched yet.
  */
 static void unlock_memory(const struct gid_slab *slab) {
 	struct gid_slab_info info;
@@ -228,11 +228,13 @@ static void stream_reader_recheck_fence(struct stream_reader *reader) {
 	stream_reader_begin(reader);
 }
 
-/* Whether a frame in hand takes the place of this new one, or of itself; else what waited is gone.
+/*
+ * Decides between a new frame and the one that waits. True: the new one was kept or released here.
+ * False: the old one was dropped, and the new one goes on.
  */
 static bool stream_reader_supersede(struct stream_reader *reader, const struct gid_frame *frame) {
 	if (reader->waits == STREAM_READER_IMPORTING) {
-		/* The newest picture of the memory that we wait for. */
+		/* Keeps the newest frame of the memory that is being imported. */
 		const struct gid_frame *old = frame;
 		struct gid_frame kept;
 		if (gid_slab_key(reader->waiting.gid) == gid_slab_key(frame->gid)) {
@@ -245,7 +247,7 @@ static bool stream_reader_supersede(struct stream_reader *reader, const struct g
 		return true;
 	}
 	if (reader->waits == STREAM_READER_FENCED) {
-		/* The older one is nearer to being drawn; each tick asks again. */
+		/* The older frame is closer to being drawn; each tick checks its fence again. */
 		reader->undrawn++;
 		gid_consumer_release(reader->consumer, frame);
 		return true;
@@ -256,7 +258,7 @@ static bool stream_reader_supersede(struct stream_reader *reader, const struct g
 	return false;
 }
 
-/* Takes the frame. */
+/* Takes ownership of the frame. */
 static void stream_reader_import(struct stream_reader *reader, const struct gid_frame *frame) {
 	if (stream_reader_supersede(reader, frame)) {
 		return;
@@ -275,8 +277,7 @@ static void stream_reader_import(struct stream_reader *reader, const struct gid_
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* The stream ended or its surface is hidden, and a picture from before that is not shown any more.
- */
+/* The stream ended or its surface is hidden: a picture from before must not be shown any more. */
 static void stream_reader_mark_absent(struct stream_reader *reader, const struct gid_frame *frame) {
 	if (!(frame->flags & (GID_FRAME_EOS | GID_FRAME_HIDDEN))) {
 		return;
@@ -289,8 +290,8 @@ static void stream_reader_mark_absent(struct stream_reader *reader, const struct
 }
 
 /*
- * Of entries in their order, and the picture before them (GID_NONE: none): leaves the picture that
- * nothing came after, and gives those before it back.
+ * Goes through entries in their order. Leaves the newest picture in `newest` (GID_NONE: none), and
+ * releases those before it.
  */
 static void stream_reader_sift(struct stream_reader *reader, const struct gid_frame *frames,
 		uint32_t count, struct gid_frame *newest) {
@@ -308,7 +309,7 @@ static void stream_reader_sift(struct stream_reader *reader, const struct gid_fr
 	gid_consumer_release_burst(reader->consumer, old, olds);
 }
 
-/* Takes the newest frame of the next entries, up to `most`. */
+/* Takes the newest frame of the next entries, at most `most`. */
 static void stream_reader_receive(struct stream_reader *reader, uint32_t most) {
 	struct gid_frame frames[CREDIT], newest = {.gid = GID_NONE};
 	uint32_t left = ENTRIES_MAX - reader->entries;
@@ -323,7 +324,7 @@ static void stream_reader_receive(struct stream_reader *reader, uint32_t most) {
 			stream_reader_sift(reader, frames, (uint32_t)count, &newest);
 		}
 	}
-	/* Otherwise it went back with its subscription. */
+	/* Otherwise its subscription ended, and the frame with it. */
 	bool is_live = gid_consumer_get_state(reader->consumer) == GID_CONSUMER_LIVE;
 	if (newest.gid != GID_NONE && is_live) {
 		stream_reader_import(reader, &newest);
@@ -335,7 +336,7 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 	if (reader->imports < IMPORTS_MAX && reader->entries < ENTRIES_MAX &&
 			reader->wakes < WAKES_MAX) {
 		reader->wakes++;
-		/* What comes in the rest of the refresh may be the newest. */
+		/* Reads a part only: a newer frame may come later in the refresh. */
 		stream_reader_receive(reader, CREDIT);
 	} else {
 		wl_event_source_fd_update(reader->source, 0); /* until the next tick */
@@ -343,9 +344,9 @@ static int handle_readable(int fd, uint32_t mask, void *data) {
 	return 0;
 }
 
-/* --- the stream comes and goes ---------------------------------------------------------------- */
+/* --- state of the stream ---------------------------------------------------------------------- */
 
-/* No frame of before is given back, or shown, any more. */
+/* Frames from before are neither released nor shown any more. */
 static void stream_reader_disown(struct stream_reader *reader) {
 	stream_reader_cancel(reader);
 	gid_slab_unref(reader->used);
@@ -366,7 +367,7 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 	reader->hooks->disconnected(reader->data, reason, gid_clock_now());
 }
 
-/* Said once, until it changes: gidd is asked again and again. */
+/* Logged once until it changes: the request is repeated. */
 static void handle_answered(void *data, int error) {
 	struct stream_reader *reader = data;
 	const struct stream_reader_config *config = &reader->config;
@@ -474,9 +475,11 @@ void stream_reader_tick(struct stream_reader *reader) {
 		} else if (reader->waits == STREAM_READER_MISSING) {
 			stream_reader_ask_again(reader);
 		}
-		stream_reader_begin(reader); /* there may be a picture for it now */
+		stream_reader_begin(reader); /* it may have a picture free now */
 		wl_event_source_fd_update(reader->source, WL_EVENT_READABLE);
-		/* The doorbell rings only for those who found nothing more, which we may not have.
+		/*
+		 * The doorbell rings only for a consumer that found its ring empty, which may not
+		 * be the case.
 		 */
 		stream_reader_receive(reader, ENTRIES_MAX);
 	} else if (gid_clock_now() - reader->refused > RETRY_NS) {

@@ -61,7 +61,7 @@ int work_bound_grant(const struct examiner_cost *costs, size_t count, uint64_t r
 	return 0;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 struct row {
 	const char *kind, *name;

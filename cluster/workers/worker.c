@@ -14,19 +14,19 @@
 #include "slice.h"
 #include "thread.h"
 
-/* What is less is not worth to be woken for. */
+/* Shorter work is not followed by a pause: the wake-up would cost more. */
 #define THROTTLE_LEAST_NS UINT64_C(500000)
 
 enum worker_state {
 	WORKER_FREE,
-	WORKER_BUSY, /* the examination is the thread's */
-	WORKER_DONE, /* it is the display's again, and not collected */
+	WORKER_BUSY, /* the thread owns the examination */
+	WORKER_DONE, /* the display's thread owns it, and has not collected it yet */
 };
 
 struct worker {
 	pthread_t thread;
 	sem_t wake, done;
-	int fd; /* an eventfd, for the display's thread */
+	int fd; /* an eventfd that wakes the display's thread */
 	_Atomic enum worker_state state;
 	atomic_bool throttled, ends;
 	struct examiner examiner;
@@ -34,23 +34,26 @@ struct worker {
 	struct picture_pool pool;
 	struct wl_event_source *source; /* of `fd` */
 	worker_examined_func examined;
-	void *data;	/* of that */
-	uint64_t slice; /* that the thread asked for last, ns; 0: never */
-	/* What the display's thread grants, of a processor in each refresh; taken with a frame. */
+	void *data;	/* its argument */
+	uint64_t slice; /* the last slice that the thread asked for, ns; 0: none */
+	/*
+	 * CPU time in each refresh, granted by the display's thread and applied with the next
+	 * frame.
+	 */
 	struct {
 		atomic_bool is_new;
 		struct work_grant grant;
 		uint64_t refresh_ns;
 	} granted;
-	struct realtime_share share;  /* the thread's */
-	_Atomic uint64_t realtime_ns; /* the budget of that */
+	struct realtime_share share;  /* for the thread only */
+	_Atomic uint64_t realtime_ns; /* the budget in `share` */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
 /*
- * Its last picture's time: so streams that are dear do not keep those waiting whose pictures take a
- * moment, and the display least of all.
+ * Asks the scheduler for a slice as long as the last picture took: so expensive streams do not
+ * delay cheap ones, and least of all the display.
  */
 static void worker_request_slice(struct worker *worker, uint64_t spent) {
 	uint64_t slice = spent < SLICE_SHORTEST_NS ? SLICE_SHORTEST_NS
@@ -58,7 +61,7 @@ static void worker_request_slice(struct worker *worker, uint64_t spent) {
 						   : spent;
 	if (!worker->share.enabled && (slice > 2 * worker->slice || slice < worker->slice / 2)) {
 		worker->slice = slice;
-		(void)slice_ask(slice); /* without it all that is there comes as well, only later */
+		(void)slice_ask(slice); /* without it pictures come later, that is all */
 	}
 }
 
@@ -66,7 +69,7 @@ static struct timespec timespec_of(uint64_t ns) {
 	return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-/* Meanwhile only its end is a reason to wake it, which is looked for later. */
+/* Pauses. Meanwhile only the end is worth a wake-up, and the loop handles that. */
 static void worker_throttle(struct worker *worker, uint64_t ns) {
 	const struct timespec until = timespec_of(gid_clock_now() + ns);
 	if (sem_clockwait(&worker->wake, CLOCK_MONOTONIC, &until) == 0) {
@@ -76,7 +79,7 @@ static void worker_throttle(struct worker *worker, uint64_t ns) {
 	eventfd_write(worker->fd, 1);
 }
 
-/* Without it the pictures come as well, only later where others have its processor. */
+/* Without the share, pictures come later when others use the processor. */
 static void worker_take_share(struct worker *worker) {
 	if (atomic_exchange(&worker->granted.is_new, false) &&
 			realtime_share_init(&worker->share, worker->granted.grant.ns,
@@ -223,7 +226,7 @@ void worker_destroy(struct worker *worker) {
 	}
 	atomic_store(&worker->ends, true);
 	sem_post(&worker->wake);
-	/* Who waits for what it reads still needs it: the process ends soon. */
+	/* A worker that is still reading uses its memory: it stays until the process ends. */
 	bool reads = atomic_load(&worker->state) == WORKER_BUSY;
 	if (!reads && gid_thread_join(worker->thread) == 0) {
 		worker_free(worker);
