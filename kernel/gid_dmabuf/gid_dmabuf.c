@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dma-bufs of windows: of a range that a program has mapped, with no more rights than it has there.
+ * Exports a range of a window that a program has mapped as a dma-buf, with no more rights than the
+ * mapping has.
  *
- * The window is a device-dax, whose pages are pinned, and any device can be given them; or it is
- * the memory of an ivshmem device, which has no pages: such a dma-buf can only be mapped by
- * programs. Other memory is refused.
+ * The window is either a device-dax, whose pages are pinned, so that any device can use them; or
+ * the memory of an ivshmem device, which has no struct pages: only programs can map such a dma-buf.
+ * Other memory is refused.
  *
- * A dma-buf without GID_DMABUF_WRITABLE is never written: it is given to devices that only read,
- * and the kernel maps it for no driver, for such a mapping has no direction.
+ * A dma-buf without GID_DMABUF_WRITABLE is never written. Devices may only read it, and drivers
+ * cannot map it into the kernel, as such a mapping has no direction.
  */
 #include <linux/dma-buf.h>
 #include <linux/fs.h>
@@ -26,21 +27,21 @@
 #define IVSHMEM_VENDOR 0x1af4
 #define IVSHMEM_DEVICE 0x1110
 #define IVSHMEM_MEMORY 2 /* its BAR */
-#define FAULT_AROUND 512 /* pages that are mapped with the one that is touched */
+#define FAULT_AROUND 512 /* pages that one fault maps */
 
 struct window_part {
-	struct list_head entry; /* in device_parts, where it is a device's */
+	struct list_head entry; /* in device_parts, if the memory is a device's */
 	struct dma_buf *dma_buf;
-	struct mm_struct *mm; /* whose RLIMIT_MEMLOCK it counts against */
-	unsigned long count;  /* of pages */
+	struct mm_struct *mm; /* charged by RLIMIT_MEMLOCK */
+	unsigned long count;  /* in pages */
 	unsigned long pinned;
 	bool writable;
-	struct page **pages;	/* NULL: a device's memory */
-	unsigned long pfn;	/* there */
-	struct pci_dev *device; /* NULL: it is gone */
+	struct page **pages;	/* NULL: memory of a device */
+	unsigned long pfn;	/* the first page frame of a device's memory */
+	struct pci_dev *device; /* NULL: removed */
 };
 
-/* Guards the list, and `device` of what is in it. */
+/* Protects the list, and `device` of the parts in it. */
 static DECLARE_RWSEM(parts_lock);
 static LIST_HEAD(device_parts);
 
@@ -106,7 +107,7 @@ static vm_fault_t part_fault(struct vm_fault *fault) {
 				part->pages != NULL ? page_to_pfn(part->pages[page])
 						    : part->pfn + page);
 		if (i == 0) {
-			ret = inserted; /* the others may fail: they are touched again */
+			ret = inserted; /* further pages may fail: they fault again */
 		}
 		if (inserted != VM_FAULT_NOPAGE) {
 			break;
@@ -198,7 +199,7 @@ static bool is_device_dax(const struct vm_area_struct *area) {
 			vma_is_dax(area);
 }
 
-/* The range is mapped as a piece of memory without pages, and begins there. */
+/* Checks that the range is mapped to consecutive page frames, and finds the first. */
 static int find_pfn(struct vm_area_struct *area, unsigned long address, unsigned long count,
 		unsigned long *pfn) {
 	unsigned long i;
@@ -239,7 +240,7 @@ static int pin(struct window_part *part, unsigned long address) {
 	return 0;
 }
 
-/* With the memory map locked. */
+/* The caller holds the mmap lock. */
 static int part_take(struct window_part *part, unsigned long address, unsigned long end) {
 	struct vm_area_struct *area = vma_lookup(current->mm, address);
 
@@ -249,7 +250,7 @@ static int part_take(struct window_part *part, unsigned long address, unsigned l
 	if (end > area->vm_end) {
 		return -ERANGE;
 	}
-	/* What is private is no window any more once it is written. */
+	/* A private mapping is a copy once it is written, not the window. */
 	if ((area->vm_flags & VM_MAYSHARE) == 0) {
 		return -EBADF;
 	}
@@ -265,7 +266,7 @@ static int part_take(struct window_part *part, unsigned long address, unsigned l
 	return find_pfn(area, address, part->count, &part->pfn);
 }
 
-/* Which device's memory it is, as long as that is there. */
+/* Finds the device that the memory belongs to. */
 static int part_find_device(struct window_part *part) {
 	phys_addr_t begin = PFN_PHYS(part->pfn), end = begin + PFN_PHYS(part->count);
 	struct pci_dev *device = NULL;
@@ -278,7 +279,7 @@ static int part_find_device(struct window_part *part) {
 				end - 1 <= pci_resource_end(device, IVSHMEM_MEMORY)) {
 			part->device = device;
 			list_add(&part->entry, &device_parts);
-			pci_dev_put(device); /* device_removed() comes before it goes */
+			pci_dev_put(device); /* device_removed() runs before the device is freed */
 			error = 0;
 			break;
 		}
@@ -287,7 +288,7 @@ static int part_find_device(struct window_part *part) {
 	return error;
 }
 
-/* Other memory may come where a removed device's was. */
+/* Other memory may get the addresses of a removed device, so its mappings must go. */
 static int device_removed(struct notifier_block *notifier, unsigned long event, void *data) {
 	struct window_part *part;
 
@@ -301,7 +302,7 @@ static int device_removed(struct notifier_block *notifier, unsigned long event, 
 			continue;
 		}
 		part->device = NULL;
-		/* NULL: it is just being released, so nobody has it mapped; or is not made yet. */
+		/* NULL: it is being released, so nobody has it mapped; or it is not exported yet */
 		file = part->dma_buf != NULL ? get_file_active(&part->dma_buf->file) : NULL;
 		if (file != NULL) {
 			unmap_mapping_range(file->f_mapping, 0, 0, 1);
@@ -420,7 +421,7 @@ static const struct file_operations device_ops = {
 		.compat_ioctl = compat_ptr_ioctl,
 };
 
-/* For all: it gives nobody what they do not have mapped, and counts it. */
+/* Open to all users: it gives access only to memory that the caller has mapped, and charges it. */
 static struct miscdevice device = {
 		.minor = MISC_DYNAMIC_MINOR,
 		.name = "gid-dmabuf",
@@ -441,7 +442,7 @@ static int __init start(void) {
 	return error;
 }
 
-/* Nobody has a dma-buf of ours any more: each holds the module. */
+/* No dma-buf exists any more, as each holds a reference to the module. */
 static void __exit end(void) {
 	misc_deregister(&device);
 	bus_unregister_notifier(&pci_bus_type, &device_notifier);
