@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* The types of C come into gid._gid, of which cffi makes the rest. */
+/* Adds the types written in C to gid._gid; cffi generates the rest of that module. */
 
 /*
- * The types are made once, for all interpreters of the process and whoever imports the package
- * anew: what one of them has made goes on with the types that it knows.
+ * The types are created once for all interpreters of the process, and for repeated imports of the
+ * package: objects keep the types with which they were created.
  */
 static bool add_type(PyObject *module, const char *name, PyType_Spec *spec, PyObject **type) {
 	if (*type == NULL) {
@@ -26,7 +26,7 @@ static bool begin(void) {
 	return has_begun;
 }
 
-/* cffi calls it without the interpreter's lock, and cannot make types by itself. */
+/* cffi calls it without the interpreter's lock, and cannot create types itself. */
 bool gid_py_add_types(void) {
 	static PyObject *draft_type, *pictures_type;
 	PyGILState_STATE state = PyGILState_Ensure();

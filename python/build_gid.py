@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Makes the C source of gid._gid, the extension that calls libgid, from libgid's own headers.
+"""Generates the C source of gid._gid, the extension that calls libgid, from libgid's headers.
 
     build_gid.py OUTPUT.c [FLAG…]
 
-FLAG are the preprocessor's. What Python can call is what the headers declare that frame_calls.h
-includes: there is no list beside them.
+FLAG are flags for the preprocessor. Python can call what the headers included by frame_calls.h
+declare: there is no separate list.
 """
 
 import os
@@ -28,11 +28,11 @@ SOURCES = (
     "draft_type.c",
     "add_types.c",
 )
-STABLE_ABI = "0x030c0000"  # of Python 3.12, as python/gid/meson.build has it
+STABLE_ABI = "0x030c0000"  # of Python 3.12, the same as in python/gid/meson.build
 
 
 def ours() -> tuple[str, str]:
-    """What the package calls of its own: in cffi's words, and the source with its header in it."""
+    """The package's own C code: its declarations for cffi, and its source with inlined header."""
     header = (HERE / "frame_calls.h").read_text()
     source = "".join((HERE / name).read_text() for name in SOURCES)
     source = source.replace('#include "frame_calls.h"\n', header)
@@ -40,14 +40,14 @@ def ours() -> tuple[str, str]:
 
 
 def pkg_config(what: str, package: str) -> list[str] | None:
-    """None: there is no such package, or something that it takes is missing."""
+    """None: the package, or one that it requires, is missing."""
     command = [os.environ.get("PKG_CONFIG", "pkg-config"), what, package]
     done = subprocess.run(command, capture_output=True, text=True)
     return shlex.split(done.stdout) if done.returncode == 0 else None
 
 
 def headers(flags: list[str]) -> str:
-    """What libgid's headers declare and define, without what they include of libc."""
+    """The declarations and constants of libgid's headers, without those of libc."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
     command = [*compiler, "-E", "-dD", *flags, "-x", "c", str(HERE / "frame_calls.h")]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -61,7 +61,7 @@ def headers(flags: list[str]) -> str:
 
 
 def declarations(text: str) -> str:
-    """The same in cffi's words, which leaves the values of constants to the compiler."""
+    """The same, as cffi expects it: the compiler supplies the values of constants."""
     constants = re.findall(r"^#define (GID_\w+) +(?!\{)\S", text, re.M)
     text = re.sub(r"^\s*#.*$", "", text, flags=re.M)
     text = re.sub(r"static inline ([^{;]*?)\s*\{.*?\n\}", r"\1;", text, flags=re.S)
@@ -78,11 +78,9 @@ def make(flags: list[str], **options: Any) -> FFI:
 
 
 def for_setuptools() -> FFI:
-    """With the libgid that is installed, and what protects streams, if all of it is: setup.py names
-    this.
-    """
+    """Builds with the installed libgid, and libgid-protection if possible. setup.py names it."""
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        # It has no stable ABI, and the types of C count on the interpreter's lock.
+        # There is no stable ABI for it, and the types in C rely on the interpreter's lock.
         raise SystemExit("gid runs in no free-threaded Python: take an ordinary one, as python3.13")
     package = "libgid-protection"
     if (flags := pkg_config("--cflags", package)) is not None:

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid._gid.Draft, of which a slot is one: what is drawn into, and sent at the end of its `with`.
+ * gid._gid.Draft, the base class of Slot: a slot that is drawn into, and sent when its `with` block
+ * ends.
  *
- * That end is C since the picture that was drawn has taken the caches' place: each function in
- * Python that is run before the readers are woken is seen in how late they have the picture.
+ * The end of the block is in C because drawing has evicted the interpreter from the caches: each
+ * Python function that runs before the readers' wake-up delays the picture measurably.
  */
 
 struct draft_object {
-	PyObject_HEAD PyObject *producer; /* to which the writer belongs */
-	struct gid_py_writer *writer;	  /* NULL: it was not made */
+	PyObject_HEAD PyObject *producer; /* owns the writer */
+	struct gid_py_writer *writer;	  /* NULL: not bound */
 	struct lock_object *connection;
 	PyObject *planes; /* a tuple of arrays */
-	PyObject *said;	  /* a dictionary: what is said of the frame */
-	int32_t slot;	  /* -1: none is taken */
+	PyObject *said;	  /* a dictionary: the fields of the frame */
+	int32_t slot;	  /* -1: no slot is taken */
 };
 
 static PyObject *setflags_name, *write_names;
@@ -27,7 +28,7 @@ static PyObject *draft_new(PyTypeObject *type, PyObject *args, PyObject *names) 
 	return (PyObject *)draft;
 }
 
-/* (its producer, that one's struct gid_py_writer *, the connection, what is said) */
+/* Arguments: its producer, that producer's struct gid_py_writer *, the connection, the fields. */
 static PyObject *draft_bind(PyObject *self, PyObject *args) {
 	struct draft_object *draft = (struct draft_object *)self;
 	PyObject *producer, *writer, *connection, *said;
@@ -55,7 +56,7 @@ static bool draft_is_good(const struct draft_object *draft) {
 	return draft->connection->born == forks || call_method(draft->connection, "check_fork");
 }
 
-/* Takes a free slot. Whether there was one. */
+/* Takes a free slot. Returns whether there was one. */
 static PyObject *draft_try_take(PyObject *self, PyObject *none) {
 	(void)none;
 	struct draft_object *draft = (struct draft_object *)self;
@@ -68,7 +69,7 @@ static PyObject *draft_try_take(PyObject *self, PyObject *none) {
 	return PyBool_FromLong(is_taken);
 }
 
-/* Nobody draws there any more. False with an exception. */
+/* Makes the arrays read-only. False with an exception. */
 static bool end_drawing(const struct draft_object *draft) {
 	Py_ssize_t count = draft->planes == NULL ? 0 : PyTuple_Size(draft->planes);
 	for (Py_ssize_t i = 0; i < count; i++) {
@@ -90,7 +91,7 @@ static PyObject *draft_end(PyObject *self, PyObject *none) {
 	Py_RETURN_NONE;
 }
 
-/* Sends a frame of which nothing is said: to how many readers. */
+/* Sends a frame without fields. Returns the number of readers. */
 static PyObject *draft_send(PyObject *self, PyObject *none) {
 	(void)none;
 	struct draft_object *draft = (struct draft_object *)self;
@@ -100,7 +101,7 @@ static PyObject *draft_send(PyObject *self, PyObject *none) {
 	PyThreadState *thread = PyEval_SaveThread();
 	int sent = gid_py_send_bare(draft->writer, &draft->slot);
 	PyEval_RestoreThread(thread);
-	/* Its readers are on their way already. */
+	/* The readers' wake-ups are sent already. */
 	if (!end_drawing(draft) || lock_do_pending(draft->connection) < 0) {
 		return NULL;
 	}
@@ -119,7 +120,7 @@ static PyObject *draft_exit(PyObject *self, PyObject *const *args, Py_ssize_t co
 	if (count > 0 && args[0] != Py_None) {
 		done = PyObject_CallMethod(self, "cancel", NULL);
 	} else if (draft->slot < 0) {
-		Py_RETURN_NONE; /* it was sent by hand, or given back */
+		Py_RETURN_NONE; /* sent or cancelled explicitly */
 	} else if (PyDict_Size(draft->said) > 0) {
 		done = PyObject_CallMethod(self, "submit", NULL);
 	} else {
@@ -132,7 +133,7 @@ static PyObject *draft_exit(PyObject *self, PyObject *const *args, Py_ssize_t co
 	Py_RETURN_NONE;
 }
 
-/* Nobody has it any more, and nobody sent it. */
+/* The last reference is gone, and the slot was not sent. */
 static void draft_finalize(PyObject *self) {
 	if (((struct draft_object *)self)->slot >= 0) {
 		lose(self);

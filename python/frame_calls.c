@@ -6,17 +6,19 @@
 #include <string.h>
 #include <time.h>
 
-#define FLOWS_NS UINT64_C(100000000)	/* a stream flows whose last frame is no older */
-#define DISPATCH_NS UINT64_C(100000000) /* gidd is heard so often meanwhile */
+/* A stream flows while its last frame is not older than this. */
+#define FLOWS_NS UINT64_C(100000000)
+/* The interval at which messages of gidd are handled meanwhile. */
+#define DISPATCH_NS UINT64_C(100000000)
 
 struct gid_py_lock {
 	pthread_mutex_t mutex;
-	uint64_t dispatched; /* when gidd was heard last, ns */
+	uint64_t dispatched; /* when messages of gidd were handled last, ns */
 };
 
 struct gid_py_frame {
 	struct gid_frame frame;
-	uint8_t note[GID_NOTE_MAX]; /* that of libgid does not stay */
+	uint8_t note[GID_NOTE_MAX]; /* a copy: libgid reuses its own */
 };
 
 static void gid_py_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
@@ -36,7 +38,7 @@ struct gid_py_lock *gid_py_lock_create(void) {
 	return lock;
 }
 
-/* Nobody holds it: or it is of a process that forked this one, whose threads are not here. */
+/* Not destroyed first: it is unlocked, or in a forked child, where its owner does not exist. */
 void gid_py_lock_destroy(struct gid_py_lock *lock) {
 	free(lock);
 }
@@ -66,8 +68,8 @@ void gid_py_lock_let_go(struct gid_py_lock *lock) {
 }
 
 /*
- * Receives up to the next picture: 1, GID_PY_END, or -errno. Of what has none a ring cannot have
- * had so much: its producer goes on with it while we take it, without end perhaps.
+ * Receives up to the next picture: 1, GID_PY_END, or -errno. The number of entries without a
+ * picture is limited: a producer could add them as fast as we take them.
  */
 static int receive_picture(struct gid_py_reader *reader, struct gid_frame *frame) {
 	for (uint32_t i = 0; i < GID_CREDIT_MAX; i++) {
@@ -93,7 +95,10 @@ static void keep_note(struct gid_py_frame *to) {
 	to->frame.note = to->note;
 }
 
-/* The memory of a frame, which may have to be asked for. It is `fetched` until it is taken over. */
+/*
+ * The memory of a frame, which may need a request to gidd. The frame is `fetched` until
+ * gid_py_adopt().
+ */
 static void fetch(struct gid_py_reader *reader, const struct gid_frame *frame,
 		struct gid_slab *slab, int error) {
 	struct gid_py_import *memory = &reader->memory;
@@ -102,11 +107,11 @@ static void fetch(struct gid_py_reader *reader, const struct gid_frame *frame,
 	} else {
 		gid_py_imported(memory, frame->gid, error, slab);
 	}
-	reader->fetched = *frame; /* nothing is received before that is done: its note stays */
+	reader->fetched = *frame; /* its note is valid: nothing is received before gid_py_adopt() */
 	reader->is_fetching = true;
 }
 
-/* Receives the next frame, and asks for its memory. */
+/* Receives the next frame, and imports its memory. */
 static int take(struct gid_py_reader *reader, const struct gid_slab *known,
 		struct gid_py_frame *to) {
 	struct gid_frame *frame = &to->frame;
@@ -114,7 +119,9 @@ static int take(struct gid_py_reader *reader, const struct gid_slab *known,
 	if (result != 1) {
 		return result;
 	}
-	/* Nearly always it is there: then not even libgid's own table is asked. */
+	/*
+	 * In nearly all cases the memory is known: then even libgid's own table is not consulted.
+	 */
 	if (known == NULL || !gid_slab_is_current(known, frame->gid)) {
 		struct gid_slab *slab = NULL;
 		reader->memory = (struct gid_py_import){0};
@@ -131,7 +138,7 @@ static int take(struct gid_py_reader *reader, const struct gid_slab *known,
 	return is_cropped ? GID_PY_PART : (int)gid_slot_of(frame->gid);
 }
 
-/* What there is now, where nobody else looks. -EAGAIN: nothing. */
+/* Receives what is there now, unless another thread does. -EAGAIN: nothing. */
 static int look(struct gid_py_reader *reader, const struct gid_slab *known,
 		struct gid_py_frame *frame) {
 	if (reader->consumer == NULL) {
@@ -164,7 +171,7 @@ void gid_py_wait_by_descriptor(struct gid_py_reader *reader) {
 	}
 }
 
-/* Over the ring, without the lock: while frames flow, and nothing else is waited for. */
+/* Sleeps on the ring without the lock: while frames flow, and no other caller waits. */
 static int sleep_and_look(struct gid_py_reader *reader, const struct gid_slab *known,
 		struct gid_py_frame *frame, uint64_t until) {
 	struct gid_consumer *consumer = reader->consumer;
@@ -229,7 +236,7 @@ bool gid_py_close(struct gid_py_reader *reader) {
 bool gid_py_is_current(const struct gid_consumer *consumer, const struct gid_frame *frame,
 		const struct gid_slab *slab) {
 	int held = gid_consumer_holds(consumer, frame, slab, NULL);
-	if (held == -ENOTCONN) { /* the stream is over, its memory may be as it was */
+	if (held == -ENOTCONN) { /* the stream ended: ask the slab */
 		return gid_slab_is_current(slab, frame->gid);
 	}
 	return held == 0;
@@ -238,7 +245,7 @@ bool gid_py_is_current(const struct gid_consumer *consumer, const struct gid_fra
 bool gid_py_release(struct gid_py_reader *reader, const struct gid_frame *frame,
 		const struct gid_slab *slab) {
 	if (reader->consumer == NULL) {
-		return false; /* it went back with that */
+		return false; /* closing the consumer released it */
 	}
 	bool current = slab != NULL && gid_py_is_current(reader->consumer, frame, slab);
 	gid_consumer_release(reader->consumer, frame);
@@ -314,7 +321,7 @@ int gid_py_send_bare(struct gid_py_writer *writer, int32_t *slot) {
 	return result;
 }
 
-/* Where readers have it, the last of them gives it back. */
+/* While readers hold the slot, their last release gives it back. */
 void gid_py_give(struct gid_slab *slab, int32_t *slot) {
 	if (*slot >= 0 && gid_slab_holders(slab, (uint32_t)*slot) == 0) {
 		gid_slab_give(slab, (uint32_t)*slot);

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid._gid.Loan, of which a frame is one: what it is given back by, and its picture if it is known.
+ * gid._gid.Loan, the base class of Frame: what is needed to release a frame, and its picture if
+ * that is known.
  *
- * It is of C since a reader is woken with cold caches, where each function in Python that a frame
- * takes is seen beside the waking itself; and so that no signal's handler, whose exception may come
- * between any two of them, finds a frame that nobody has.
+ * It is in C because a reader wakes up with cold caches, where each Python function adds measurably
+ * to the wake-up; and so that no signal handler, which can raise an exception between any two of
+ * them, leaves a frame without owner.
  */
 
 #include <stddef.h>
 
 struct loan_object {
-	PyObject_HEAD PyObject *consumer; /* a Reader, by which it is given back */
-	PyObject *memory;	    /* an ImportedSlab; None: there is none, or it was given back */
-	PyObject *about;	    /* what that says of itself, also afterwards */
-	PyObject *picture, *planes; /* None: they are not known yet */
-	const struct gid_slab *slab; /* of the memory */
+	PyObject_HEAD PyObject *consumer; /* the Reader through which it is released */
+	PyObject *memory;		  /* an ImportedSlab; None: unknown, or released */
+	PyObject *about;		  /* its description, also after the release */
+	PyObject *picture, *planes;	  /* None: not known yet */
+	const struct gid_slab *slab;	  /* of `memory` */
 	bool is_held, is_dmabuf;
-	char is_drawn; /* a device may draw into it still */
+	char is_drawn; /* a device may still be drawing into it */
 	char is_current;
-	struct gid_py_frame got; /* last, since hardly any frame has what its end is for */
+	struct gid_py_frame got; /* last, as hardly any frame uses the end of its note */
 };
 
-/* A new reference to the second takes the first one's place, which is let go last. */
+/* Stores a new reference to `value`, and drops the old one last. */
 static void replace(PyObject **field, PyObject *value) {
 	PyObject *before = *field;
 	Py_INCREF(value);
@@ -29,7 +30,7 @@ static void replace(PyObject **field, PyObject *value) {
 	Py_XDECREF(before);
 }
 
-/* One that is not held. */
+/* A loan that holds no frame. */
 static struct loan_object *loan_new(PyObject *type, PyObject *consumer) {
 	struct loan_object *loan = (void *)PyType_GenericAlloc((PyTypeObject *)type, 0);
 	if (loan != NULL) {
@@ -43,22 +44,24 @@ static struct loan_object *loan_new(PyObject *type, PyObject *consumer) {
 	return loan;
 }
 
-/* By whom it is given back: see reader_type.c. NULL: it is of the process that forked this one. */
+/*
+ * Through what it is released, see reader_type.c. NULL: it belongs to the parent process of a fork.
+ */
 static struct lock_object *connection_of(const struct loan_object *loan);
 static struct gid_py_reader *reader_of(const struct loan_object *loan);
 
-/* Whether it was current until now. */
+/* Returns whether it was current until now. */
 static bool return_frame(const struct loan_object *loan) {
 	struct gid_py_reader *reader = reader_of(loan);
 	if (!gid_py_lock_try(reader->lock) && !wait_for_lock(reader->lock)) {
-		return false; /* it goes back with the process */
+		return false; /* the process is ending, which releases it */
 	}
 	bool current = gid_py_release(reader, &loan->got.frame, loan->slab);
 	gid_py_lock_let_go(reader->lock);
 	return current;
 }
 
-/* Gives it back, unless that was done. Returns 0, or -1 with an exception. */
+/* Releases the frame once. Returns 0, or -1 with an exception. */
 static int loan_give_back(struct loan_object *loan) {
 	struct lock_object *connection = loan->is_held ? connection_of(loan) : NULL;
 	if (connection == NULL) {
@@ -74,7 +77,7 @@ static int loan_give_back(struct loan_object *loan) {
 	if (!loan->is_held) {
 		return 0; /* another thread was faster */
 	}
-	loan->is_held = false; /* now, for one may come while we wait */
+	loan->is_held = false; /* before waiting, during which another thread may come here */
 	bool current = return_frame(loan);
 	loan->is_current = loan->is_current && current;
 	replace(&loan->picture, Py_None);
@@ -99,7 +102,7 @@ static PyObject *loan_enter(PyObject *self, PyObject *none) {
 	return picture;
 }
 
-/* Raises that it was taken back while it was read. */
+/* Raises LeaseError: the frame was reclaimed while it was read. */
 static void raise_taken(PyObject *loan) {
 	PyObject *error = PyObject_CallMethod(loan, "_taken", NULL);
 	if (error != NULL) {
@@ -120,7 +123,7 @@ static PyObject *loan_exit(PyObject *self, PyObject *const *args, Py_ssize_t cou
 	Py_RETURN_NONE;
 }
 
-/* Nobody has it any more, and nobody gave back what it has. For finalizers. */
+/* For finalizers: the last reference is gone, and nobody released the frame or slot. */
 static void lose(PyObject *self) {
 	PyObject *pending = PyErr_GetRaisedException();
 	PyObject *lost = PyObject_CallMethod(self, "_lose", NULL);

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid._gid.Lock, of which a connection is one: `with connection:` holds its lock.
+ * gid._gid.Lock, the base class of a connection: `with connection:` holds its lock.
  *
- * It is of C since Python looks at the beginning of each function, and after each call, whether a
- * signal came, whose handler may raise an exception. Out of an __exit__ in Python it would come
- * before the lock is let go: it would be kept for ever. For __enter__ see gid/_connection.py.
+ * It is in C because Python checks for signals at the start of each function and after each call,
+ * and a signal handler may raise an exception. In an __exit__ written in Python that could happen
+ * before the unlock, and the lock would be held forever. For __enter__ see gid/_connection.py.
  */
 
-#define END_NS UINT64_C(1000000000) /* for a lock that may have been left behind for ever */
+#define END_NS UINT64_C(1000000000) /* the time limit for a lock whose owner may never return */
 
 struct lock_object {
-	PyObject_HEAD struct gid_py_lock *lock; /* NULL: it has none yet */
-	unsigned int born;			/* how often its process had been forked before */
-	uint32_t depth;				/* under it: how often its thread has it */
-	bool has_pending;			/* a finalizer could not have it */
+	PyObject_HEAD struct gid_py_lock *lock; /* NULL: not bound yet */
+	unsigned int born;			/* the value of `forks` when it was bound */
+	uint32_t depth;				/* under the lock: how often its thread has it */
+	bool has_pending;			/* a finalizer found it locked */
 };
 
-static unsigned int forks; /* so many times this process is the child of one that has the package */
+static unsigned int forks; /* how many times this process was forked since the package was loaded */
 static PyObject *later_name, *is_closing_name;
 
 static void count_fork(void) {
 	forks++;
 }
 
-/* Whether it belongs to the process that forked this one. */
+/* Whether it belongs to the parent process of a fork. */
 static PyObject *lock_is_foreign(PyObject *self, void *none) {
 	(void)none;
 	return PyBool_FromLong(((struct lock_object *)self)->born != forks);
 }
 
-/* Whether the interpreter ends. Its other threads do then, where they next come back to it. */
+/* Whether the interpreter is finalizing. Its other threads then end when they return to it. */
 static bool is_ending(void) {
 	PyObject *ask = PySys_GetObject("is_finalizing");
 	PyObject *answer = ask == NULL ? NULL : PyObject_CallNoArgs(ask);
@@ -39,8 +39,8 @@ static bool is_ending(void) {
 }
 
 /*
- * The interpreter's lock is let go, which the thread that has ours may need. One that came to its
- * end in there keeps ours: false, after a while.
+ * Releases the interpreter's lock, which the owner of ours may need. While the interpreter is
+ * finalizing, that owner may have ended with our lock: false, after a time limit.
  */
 static bool wait_for_lock(struct gid_py_lock *lock) {
 	bool has_it = true, ends = is_ending();
@@ -62,7 +62,10 @@ static bool take_lock(struct lock_object *object) {
 	return true;
 }
 
-/* Whether it has it: always, but at the interpreter's end. Not for a child of its process. */
+/*
+ * Returns whether it is locked: always, unless the interpreter is finalizing. Not for use after a
+ * fork.
+ */
 static PyObject *lock_take(PyObject *self, PyObject *none) {
 	(void)none;
 	return PyBool_FromLong(take_lock((struct lock_object *)self));
@@ -76,13 +79,13 @@ static int is_true(PyObject *self, PyObject *name) {
 	return result;
 }
 
-/* Whether there is something to do for the last one out; -1 with an exception. */
+/* Whether the last owner has deferred work to do; -1 with an exception. */
 static int has_work(PyObject *self) {
 	int result = is_true(self, later_name);
 	return result != 0 ? result : is_true(self, is_closing_name);
 }
 
-/* The last one out does what finalizers could not. The lock is let go even if that fails. */
+/* The last owner does what finalizers deferred. Unlocks even if that fails. */
 static PyObject *lock_exit(PyObject *self, PyObject *args) {
 	(void)args;
 	struct lock_object *object = (struct lock_object *)self;
@@ -99,7 +102,7 @@ static PyObject *lock_exit(PyObject *self, PyObject *args) {
 	return result;
 }
 
-/* The same at once, if nobody has it: for finalizers. */
+/* For finalizers: does the deferred work at once if the lock is free. */
 static PyObject *lock_settle(PyObject *self, PyObject *none) {
 	struct lock_object *object = (struct lock_object *)self;
 	if (!gid_py_lock_try(object->lock)) {
@@ -111,8 +114,8 @@ static PyObject *lock_settle(PyObject *self, PyObject *none) {
 }
 
 /*
- * After a call that had the lock by itself, while which a finalizer could not: 0, or -1 with an
- * exception.
+ * Called after a call that took the lock itself, during which a finalizer may have deferred work:
+ * 0, or -1 with an exception.
  */
 static int lock_do_pending(struct lock_object *object) {
 	if (!object->has_pending) {
@@ -127,7 +130,7 @@ static int lock_do_pending(struct lock_object *object) {
 	return result == NULL ? -1 : 0;
 }
 
-/* The same for calls that cffi makes. */
+/* The same, for calls made by cffi. */
 static PyObject *lock_do_pending_of(PyObject *self, PyObject *none) {
 	(void)none;
 	if (lock_do_pending((struct lock_object *)self) < 0) {
@@ -140,7 +143,7 @@ static PyObject *lock_bind(PyObject *self, PyObject *address) {
 	struct lock_object *object = (struct lock_object *)self;
 	object->lock = PyLong_AsVoidPtr(address);
 	object->born = forks;
-	if (object->lock == NULL) { /* or it is no address */
+	if (object->lock == NULL) { /* or the argument is no address */
 		return PyErr_Occurred() ? NULL : PyErr_NoMemory();
 	}
 	Py_RETURN_NONE;

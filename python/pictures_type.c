@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid.Pictures: a loop over pictures, each of which goes back when the next one is asked for. So a
- * frame takes one call, of C: its reader is woken with cold caches, where each one more is seen.
+ * gid.Pictures: a loop over pictures; each frame is released when the next one is asked for. So a
+ * frame takes one call in C: a reader wakes up with cold caches, where each further call is
+ * measurable.
  */
 
 struct pictures_object {
 	PyObject_HEAD PyObject *consumer; /* a Reader */
-	PyObject *frame;		  /* whose picture was had last, or None */
-	bool is_plain;	/* it has no loop of its own, in Python, which looks at more */
-	bool is_taking; /* a thread waits for the next one */
+	PyObject *frame;		  /* the frame of the last picture, or None */
+	bool is_plain;	/* the consumer's class does not override __next__ in Python */
+	bool is_taking; /* a thread waits for the next frame */
 };
 
 static PyObject *reader_type;
 
-/* None takes its place, at once: another thread may come while it is given back. */
+/* Replaces `frame` with None before it is released, as another thread may come here meanwhile. */
 static PyObject *take_out(struct pictures_object *self) {
 	PyObject *frame = self->frame;
 	Py_INCREF(Py_None);
@@ -21,12 +22,15 @@ static PyObject *take_out(struct pictures_object *self) {
 	return frame;
 }
 
-/* Raises LeaseError if it was taken back while its picture was read: 0, or -1 with an exception. */
+/*
+ * Raises LeaseError if the frame was reclaimed while its picture was read: 0, or -1 with an
+ * exception.
+ */
 static int check_returned(PyObject *frame) {
 	if (((struct loan_object *)frame)->is_current) {
-		return 0; /* as nearly always */
+		return 0; /* in nearly all cases */
 	}
-	PyObject *current = PyObject_GetAttrString(frame, "current"); /* that of a copy stays */
+	PyObject *current = PyObject_GetAttrString(frame, "current"); /* stays true for a copy */
 	int is_current = current != NULL ? PyObject_IsTrue(current) : -1;
 	Py_XDECREF(current);
 	if (is_current == 0) {
@@ -35,7 +39,7 @@ static int check_returned(PyObject *frame) {
 	return is_current == 1 ? 0 : -1;
 }
 
-/* Gives the last frame back, whose picture is read no more. It, or None; NULL: an exception. */
+/* Releases the last frame. Returns it, or None; NULL with an exception. */
 static PyObject *return_last(struct pictures_object *self) {
 	PyObject *frame = take_out(self);
 	if (frame != Py_None &&
@@ -47,7 +51,7 @@ static PyObject *return_last(struct pictures_object *self) {
 	return frame;
 }
 
-/* Gives back a frame of which there is no picture. The exception that says why stays. */
+/* Releases a frame whose picture failed, and keeps the exception. */
 static void return_unseen(PyObject *frame) {
 	PyObject *why = PyErr_GetRaisedException();
 	if (loan_give_back((struct loan_object *)frame) < 0) {
@@ -56,7 +60,7 @@ static void return_unseen(PyObject *frame) {
 	PyErr_SetRaisedException(why);
 }
 
-/* The next frame: NULL without an exception at the end of the flow. */
+/* The next frame; NULL without an exception at the end of the stream. */
 static PyObject *next_frame(struct pictures_object *self) {
 	PyObject *last = return_last(self);
 	if (last == NULL || self->is_plain) {
@@ -74,7 +78,7 @@ static PyObject *next_frame(struct pictures_object *self) {
 
 static PyObject *pictures_next(PyObject *object) {
 	struct pictures_object *self = (struct pictures_object *)object;
-	if (self->is_taking) { /* it would lose its picture */
+	if (self->is_taking) { /* that thread's picture would be lost */
 		PyErr_SetString(PyExc_ValueError,
 				"another thread is in this loop: each has pictures() of its own");
 		return NULL;
@@ -139,7 +143,7 @@ static void pictures_dealloc(PyObject *object) {
 	PyTypeObject *type = Py_TYPE(object);
 	freefunc free_it = (freefunc)PyType_GetSlot(type, Py_tp_free);
 	PyObject_GC_UnTrack(object);
-	Py_XDECREF(self->frame); /* which goes back by its own finalizer */
+	Py_XDECREF(self->frame); /* its own finalizer releases it */
 	Py_XDECREF(self->consumer);
 	free_it(object);
 	Py_DECREF(type);

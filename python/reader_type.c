@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid._gid.Reader, of which a consumer is one: a loop over its frames is C as long as they come,
- * and lie in the memory that the last one lay in. All else is seen to by its methods in Python.
+ * gid._gid.Reader, the base class of Consumer: a loop over its frames runs in C as long as frames
+ * come and lie in the same memory as the last one. Methods in Python handle everything else.
  */
 
 struct reader_object {
-	PyObject_HEAD struct gid_py_reader *reader; /* NULL: it has none yet */
-	PyObject *owner;			    /* of that */
+	PyObject_HEAD struct gid_py_reader *reader; /* NULL: not bound yet */
+	PyObject *owner;			    /* keeps `reader` alive */
 	struct lock_object *connection;
-	PyObject *frames;  /* the type of those that it makes */
-	PyObject *waiting; /* a set: who is to be told if something is taken */
-	/* What the last frame was in, or None. */
+	PyObject *frames;  /* the type of frames that it creates */
+	PyObject *waiting; /* a set of waiters to notify when a frame is taken */
+	/* The memory of the last frame, or None. */
 	PyObject *memory, *about;
-	PyObject *pictures; /* a list: of each slot, None where it was not looked at */
+	PyObject *pictures; /* a list with an entry for each slot; None: no picture yet */
 	const struct gid_slab *slab;
 	bool is_dmabuf;
 };
@@ -28,14 +28,14 @@ static struct lock_object *connection_of(const struct loan_object *loan) {
 	return connection->born == forks ? connection : NULL;
 }
 
-/* Whether Python's method says nothing against it. */
+/* Calls a method in Python. Returns whether it raised no exception. */
 static bool call_method(void *object, const char *method) {
 	PyObject *result = PyObject_CallMethod(object, method, NULL);
 	Py_XDECREF(result);
 	return result != NULL;
 }
 
-/* The loan is of a frame in the memory that is known. */
+/* The loan's frame is in the known memory. */
 static void fill_loan(struct reader_object *self, struct loan_object *loan) {
 	replace(&loan->memory, self->memory);
 	replace(&loan->about, self->about);
@@ -44,14 +44,14 @@ static void fill_loan(struct reader_object *self, struct loan_object *loan) {
 	loan->is_drawn = (char)self->is_dmabuf;
 }
 
-/* The picture of a slot that was looked at, if it was. */
+/* Takes the picture of the slot if it exists already. */
 static void find_picture(const struct reader_object *self, struct loan_object *loan, int slot) {
 	if (slot < PyList_Size(self->pictures)) {
 		replace(&loan->picture, PyList_GetItem(self->pictures, slot));
 	}
 }
 
-/* What is said of a frame, or of why there is none; the interpreter's lock is let go meanwhile. */
+/* Returns the result of gid_py_next(). Releases the interpreter's lock meanwhile. */
 static int receive_frame(struct reader_object *self, struct loan_object *loan, uint64_t until) {
 	PyThreadState *thread = PyEval_SaveThread();
 	int got = gid_py_next(self->reader, loan->slab, &loan->got, until);
@@ -73,7 +73,10 @@ static bool may_take(const struct reader_object *self) {
 					call_method(self->connection, "check_fork"));
 }
 
-/* Into a loan that is not held. Of what gid_py_next() said: false with an exception. */
+/*
+ * Receives into a loan that holds nothing. `*got` is the result of gid_py_next(); false with an
+ * exception.
+ */
 static bool take_into(
 		struct reader_object *self, struct loan_object *loan, uint64_t until, int *got) {
 	fill_loan(self, loan);
@@ -81,14 +84,14 @@ static bool take_into(
 	if (*got >= 0 && self->memory == loan->memory) {
 		find_picture(self, loan, *got);
 	}
-	/* Another one may have waited for it. */
+	/* Another caller may have waited for the same frame. */
 	bool good = *got == -EAGAIN || PySet_Size(self->waiting) == 0 || call_method(self, "_poke");
 	return good && lock_do_pending(self->connection) == 0;
 }
 
 /*
- * The next frame, or what gid_py_next() said of why there is none. `loan`, which goes: one that
- * nobody else has and that was given back, to be used anew; or NULL.
+ * Returns the next frame, or the result of gid_py_next() that says why there is none. Takes the
+ * reference to `loan`: a released one without other references, to be reused; or NULL.
  */
 static PyObject *take_frame(struct reader_object *self, struct loan_object *loan, uint64_t until) {
 	if (!may_take(self)) {
@@ -116,8 +119,9 @@ static PyObject *reader_take(PyObject *self, PyObject *limit) {
 }
 
 /*
- * The next frame of a loop; NULL also at the end of the flow. `last`, which goes: the one before,
- * that was given back; or NULL. It is used anew where nobody else has it.
+ * Returns the next frame of a loop; NULL also at the end of the stream. Takes the reference to
+ * `last`, the previous frame, which was released; or NULL. It is reused if there is no other
+ * reference.
  */
 static PyObject *next_after(PyObject *self, PyObject *last) {
 	struct reader_object *object = (struct reader_object *)self;
@@ -140,7 +144,9 @@ static PyObject *reader_next(PyObject *self) {
 	return next_after(self, NULL);
 }
 
-/* What is `fetched`, in memory that is not known yet. No handler of a signal comes before. */
+/*
+ * Takes over the `fetched` frame, whose memory is not known yet. No signal handler runs in between.
+ */
 static PyObject *reader_adopt(PyObject *self, PyObject *none) {
 	(void)none;
 	struct reader_object *object = (struct reader_object *)self;
@@ -155,7 +161,7 @@ static PyObject *reader_adopt(PyObject *self, PyObject *none) {
 	return (PyObject *)loan;
 }
 
-/* (memory, its slab's address, what it says of itself, its pictures, whether it is a dma-buf) */
+/* Arguments: memory, its slab's address, its description, its pictures, whether it is a dma-buf. */
 static PyObject *reader_know(PyObject *self, PyObject *args) {
 	struct reader_object *object = (struct reader_object *)self;
 	PyObject *memory, *slab, *about, *pictures;
@@ -182,7 +188,7 @@ static PyObject *reader_forget(PyObject *self, PyObject *none) {
 	Py_RETURN_NONE;
 }
 
-/* A frame that was adopted is in the memory that is known by now. */
+/* The memory of an adopted frame is known now. */
 static PyObject *reader_fill(PyObject *self, PyObject *frame) {
 	struct reader_object *object = (struct reader_object *)self;
 	if ((PyObject *)Py_TYPE(frame) != object->frames) {
@@ -193,7 +199,7 @@ static PyObject *reader_fill(PyObject *self, PyObject *frame) {
 	Py_RETURN_NONE;
 }
 
-/* (struct gid_py_reader *, its owner, the connection, the type of frames, who waits) */
+/* Arguments: struct gid_py_reader *, its owner, the connection, the type of frames, the waiters. */
 static PyObject *reader_bind(PyObject *self, PyObject *args) {
 	struct reader_object *object = (struct reader_object *)self;
 	PyObject *reader, *owner, *connection, *frames, *waiting;

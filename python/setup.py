@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What pyproject.toml cannot say: the extension is made by cffi."""
+"""What pyproject.toml cannot express: cffi builds the extension."""
 
 from setuptools import setup
 

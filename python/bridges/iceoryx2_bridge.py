@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Between gid streams and iceoryx2: frames of the one become frames of the other, copied once.
+"""Bridges gid streams and iceoryx2: frames of one become frames of the other, copied once.
 
 Usage: iceoryx2_bridge.py out [-d DOMAIN] STREAM SERVICE
        iceoryx2_bridge.py in SERVICE STREAM
 
-It speaks as gst-plugin-iceoryx2 does, so iceoryx2src, iceoryx2sink and that package's own readers
-and writers are the other end. It needs them; docs/python.md says how they come here.
+It uses the message format of gst-plugin-iceoryx2, so it works with iceoryx2src, iceoryx2sink and
+the readers and writers of that package, which must be installed: see docs/python.md.
 """
 
 import argparse
@@ -34,7 +34,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"iceoryx2_bridge.py: there is no {error.name}: docs/python.md says how it comes here")
 
-# GStreamer's names, by which iceoryx2's frames go, and ours.
+# GStreamer's names of formats, which iceoryx2 frames use, and ours.
 OURS = {
     "BGR": "RG24",
     "RGB": "BG24",
@@ -46,20 +46,20 @@ OURS = {
     "NV12": "NV12",
     "GRAY8": "R8",
 }
-# Its readers in Python know no picture of four bytes without alpha.
+# Its readers in Python support no format of four bytes without alpha.
 THEIRS = {ours: theirs for theirs, ours in OURS.items()} | {"XR24": "BGRA", "XB24": "RGBA"}
 NO_TIME = 2**64 - 1
-LOOK_EVERY = 200  # ms: so soon a signal is heard
+LOOK_EVERY = 200  # ms: how often signals are handled
 
 
 @functools.lru_cache(16)
 def complain(text: str) -> None:
-    """Once."""
+    """Prints each message once."""
     print(text, file=sys.stderr)
 
 
 def rows_of(plane: np.ndarray) -> np.ndarray:
-    """Its bytes, row by row."""
+    """The bytes of the plane, row by row."""
     return plane.reshape(plane.shape[0], -1)
 
 
@@ -67,7 +67,7 @@ def rows_of(plane: np.ndarray) -> np.ndarray:
 
 
 def describe(frame: gid.Frame, planes: tuple[np.ndarray, ...]) -> tuple[VideoFrameHeader, int]:
-    """The header, and the bytes of a picture, with rows aligned as GStreamer has them."""
+    """The header of a picture, and its size in bytes; rows are aligned as in GStreamer."""
     header = VideoFrameHeader(dts=NO_TIME, duration=NO_TIME, n_planes=len(planes))
     header.format = THEIRS[frame.format].encode()
     header.height, header.width = planes[0].shape[:2]
@@ -94,7 +94,7 @@ def send_out(domain: gid.Domain, owner: str | None, stream: str, service: str) -
     opened, notifier = open_video_service(node, service), create_notifier(node, service)
     publisher = None
     frames = itertools.chain.from_iterable(itertools.repeat(domain.consumer(stream, owner)))
-    for frame in frames:  # of one flow after the other
+    for frame in frames:  # over all flows of the stream
         if frame.format not in THEIRS:
             sys.exit(f"{stream} has {frame.format}, which is not of {', '.join(THEIRS)}")
         try:
@@ -108,7 +108,7 @@ def send_out(domain: gid.Domain, owner: str | None, stream: str, service: str) -
                 sample = publisher.loan_slice_uninit(size)
                 fill(sample.payload_ptr, header, planes)
         except gid.LeaseError:
-            continue  # taken back while it was copied: the next one is there already
+            continue  # reclaimed during the copy: a newer frame exists already
         ctypes.memmove(sample.user_header_ptr, ctypes.byref(header), ctypes.sizeof(header))
         sample.assume_init().send()
         notifier.notify()
@@ -118,7 +118,7 @@ def send_out(domain: gid.Domain, owner: str | None, stream: str, service: str) -
 
 
 def copy(planes: tuple[np.ndarray, ...], pixels: memoryview, header: VideoFrameHeader) -> None:
-    """TypeError, ValueError: the header speaks of more than there is."""
+    """Raises TypeError or ValueError if the header describes more data than there is."""
     for number, plane in enumerate(planes):
         shape = rows_of(plane).shape
         strides = header.stride[number], 1
@@ -128,7 +128,7 @@ def copy(planes: tuple[np.ndarray, ...], pixels: memoryview, header: VideoFrameH
 
 
 def make(domain: gid.Domain, stream: str, kind: tuple[str, int, int]) -> gid.Producer | None:
-    """None: no stream can have such pictures, or not here."""
+    """None: such pictures are not possible, or not permitted here."""
     try:
         return domain.producer(stream, *kind)
     except gid.GidError as error:
@@ -144,12 +144,12 @@ def bring_in(domain: gid.Domain, service: str, stream: str) -> None:
     while True:
         try:
             frame = subscriber.receive_blocking(block_ms=LOOK_EVERY)
-        except iceoryx2.ListenerWaitError:  # as when a signal comes, whose handler raises now
+        except iceoryx2.ListenerWaitError:  # as after a signal, whose handler raises now
             time.sleep(LOOK_EVERY / 1000)
             continue
         if frame is None:
             continue
-        header = VideoFrameHeader.from_buffer_copy(frame.header)  # once: its writer has it, too
+        header = VideoFrameHeader.from_buffer_copy(frame.header)  # its writer can change it
         name = OURS.get(header.format.decode("latin-1"))
         ends = header.flags & HEADER_FLAG_EOS or name is None
         now = None if ends else (name, header.width, header.height)
@@ -180,7 +180,7 @@ def main() -> None:
     into.add_argument("service")
     into.add_argument("stream")
     given = parser.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that iceoryx2 tidies up
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that iceoryx2 cleans up
     with gid.Domain() as domain:
         try:
             if given.way == "out":

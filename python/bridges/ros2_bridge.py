@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Between gid streams and topics of ROS 2, as sensor_msgs/msg/Image.
+"""Bridges gid streams and topics of ROS 2, of type sensor_msgs/msg/Image.
 
 Usage: ros2_bridge.py out [-d DOMAIN] [--frame-id NAME] STREAM TOPIC [--ros-args …]
        ros2_bridge.py in [--reliable] TOPIC STREAM [--ros-args …]
 
-It needs rclpy and sensor_msgs: of ROS 2 as it is installed, or of PyPI.
+It needs rclpy and sensor_msgs, from an installed ROS 2 or from PyPI.
 """
 
 import argparse
@@ -28,7 +28,7 @@ try:
 except ModuleNotFoundError as error:
     sys.exit(f"ros2_bridge.py: there is no {error.name}: docs/python.md says how it comes here")
 
-# Encodings by which ROS 2's images go, and our formats.
+# Encodings of ROS 2 images, and our formats.
 OURS = {
     "rgb8": "BG24",
     "bgr8": "RG24",
@@ -39,23 +39,23 @@ OURS = {
     "yuv422": "UYVY",
     "yuv422_yuy2": "YUYV",
 }
-# Theirs have no pixel of four bytes without alpha: the fourth is left out.
+# ROS 2 has no encoding of four bytes without alpha: the fourth byte is dropped.
 THEIRS = {ours: theirs for theirs, ours in OURS.items()} | {"XR24": "bgr8", "XB24": "rgb8"}
-# Other names of some of them.
+# Aliases of some encodings.
 OURS |= {"8UC1": "R8", "8UC3": "RG24", "8UC4": "AR24", "16UC1": "R16", "uyvy": "UYVY"}
 OURS |= {"yuyv": "YUYV"}
-LOOK_EVERY = 0.2  # s: so soon a signal is heard
-DEPTH = 2  # images that wait for a slow reader
+LOOK_EVERY = 0.2  # s: how often signals are handled
+DEPTH = 2  # the queue for a slow reader, in images
 
 
 @functools.lru_cache(16)
 def complain(text: str) -> None:
-    """Once."""
+    """Prints each message once."""
     print(text, file=sys.stderr)
 
 
 def since_epoch() -> int:
-    """ns: what is added to our times to have those of ROS 2."""
+    """The offset in ns from our times to those of ROS 2."""
     return time.time_ns() - time.monotonic_ns()
 
 
@@ -76,7 +76,7 @@ def describe(frame: gid.Frame, picture: np.ndarray, frame_id: str) -> Image:
 
 
 def send_out(node: Node, consumer: gid.Consumer, topic: str, frame_id: str) -> None:
-    # Reliable, so that readers of either kind get them: those that want all, and those that do not.
+    # Reliable, which suits both reliable and best-effort readers.
     publisher = node.create_publisher(Image, topic, QoSProfile(depth=DEPTH))
     while rclpy.ok():
         try:
@@ -86,7 +86,7 @@ def send_out(node: Node, consumer: gid.Consumer, topic: str, frame_id: str) -> N
             with frame as picture:
                 image = describe(frame, picture, frame_id)
         except (gid.GidTimeoutError, gid.EndOfStream, gid.LeaseError):
-            continue  # the next flow; and what was taken back while it was copied has a next one
+            continue  # the next flow, or the frame after one that was reclaimed
         publisher.publish(image)
 
 
@@ -94,7 +94,7 @@ def send_out(node: Node, consumer: gid.Consumer, topic: str, frame_id: str) -> N
 
 
 def copy(plane: np.ndarray, image: Image) -> None:
-    """TypeError, ValueError: the message speaks of more than there is."""
+    """Raises TypeError or ValueError if the message describes more data than there is."""
     shape = plane.reshape(plane.shape[0], -1).shape
     order = ">" if image.is_bigendian else "<"
     samples = plane.dtype.newbyteorder(order)
@@ -103,7 +103,7 @@ def copy(plane: np.ndarray, image: Image) -> None:
 
 
 def make(domain: gid.Domain, stream: str, kind: tuple[str, int, int]) -> gid.Producer | None:
-    """None: no stream can have such pictures, or not here."""
+    """None: such images are not possible, or not permitted here."""
     try:
         return domain.producer(stream, OURS[kind[0]], *kind[1:])
     except KeyError:
@@ -116,7 +116,7 @@ def make(domain: gid.Domain, stream: str, kind: tuple[str, int, int]) -> gid.Pro
 
 
 class Incoming:
-    """The stream of a topic's images, which may change."""
+    """The stream for a topic's images, whose size and encoding may change."""
 
     def __init__(self, domain: gid.Domain, stream: str) -> None:
         self.domain, self.stream = domain, stream
@@ -132,7 +132,7 @@ class Incoming:
         if self.producer is None:
             return
         stamp = image.header.stamp.sec * 10**9 + image.header.stamp.nanosec - since_epoch()
-        # A clock of another machine may be wrong, and a recording's is of long ago.
+        # The clock of another machine may be wrong, and recordings have old times.
         is_now = 0 <= time.monotonic_ns() - stamp < 10 * 10**9
         slot = self.producer.slot(**{"capture_time": stamp} if is_now else {})
         try:
@@ -145,7 +145,7 @@ class Incoming:
 
 
 def bring_in(node: Node, domain: gid.Domain, topic: str, stream: str, reliable: bool) -> None:
-    # A reader that does not insist hears writers of either kind.
+    # A best-effort reader accepts both kinds of writers.
     wanted = ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT
     quality = QoSProfile(depth=DEPTH, reliability=wanted)
     node.create_subscription(Image, topic, Incoming(domain, stream).take, quality)
@@ -165,7 +165,7 @@ def main() -> None:
     into.add_argument("topic")
     into.add_argument("stream")
     given = parser.parse_args(rclpy.utilities.remove_ros_args(sys.argv)[1:])
-    rclpy.init()  # which also ends spin() and ok() by SIGINT and SIGTERM
+    rclpy.init()  # from now on SIGINT and SIGTERM also end spin() and ok()
     try:
         with gid.Domain() as domain:
             node = Node("gid_bridge")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Video frames of other programs and machines as numpy arrays, without a copy; and one's own.
+"""Video frames of other programs and machines as numpy arrays, without a copy; and sending them.
 
     import gid
 
@@ -8,7 +8,7 @@
             with frame as picture:  # a read-only array of the memory that the camera wrote
                 print(frame.sequence, picture.shape, picture.mean())
 
-docs/python.md says more. `gid.ffi` and `gid.lib` are libgid itself, by cffi.
+docs/python.md says more. `gid.ffi` and `gid.lib` give access to libgid through cffi.
 """
 
 from ._consumer import Consumer
@@ -50,7 +50,7 @@ __all__ = [
     "lib",
 ]
 
-# Tracebacks name classes by where programs find them.
+# Tracebacks show classes under their public names.
 for _name in __all__:
     if isinstance(globals()[_name], type):
         globals()[_name].__module__ = __name__

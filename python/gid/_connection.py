@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The connection to gidd, as threads and processes may share it: one lock, none after a fork."""
+"""The connection to gidd: one lock for all threads, and not usable after a fork."""
 
 import asyncio
 import contextlib
@@ -21,12 +21,12 @@ if not lib.gid_py_add_types():
     raise MemoryError
 from ._gid import Lock  # noqa: E402
 
-SERVE_EVERY = 0.5  # s: leases that are over, and a stop of their producer, are seen by then
-LONGEST = 86400.0  # s: who waits for longer looks once in a while
+SERVE_EVERY = 0.5  # s: the interval for expired leases and for a producer that stopped
+LONGEST = 86400.0  # s: the longest wait at a time
 
 
 class Deadline:
-    """A time limit of the caller's, in seconds; None: there is none."""
+    """A time limit in seconds; None: no limit."""
 
     def __init__(self, timeout: float | None) -> None:
         self.end = None if timeout is None else time.monotonic() + timeout
@@ -35,22 +35,22 @@ class Deadline:
         return None if self.end is None else min(max(0.0, self.end - time.monotonic()), LONGEST)
 
     def is_over(self) -> bool:
-        return self.end is not None and not time.monotonic() < self.end  # not a number: it is
+        return self.end is not None and not time.monotonic() < self.end  # also true for NaN
 
 
 def deadline_ns(timeout: float) -> int:
-    """When a time limit is over that begins now, for libgid; no later than it has to look."""
+    """The end of a time limit that starts now, in ns; at most LONGEST from now."""
     return time.monotonic_ns() + round(min(max(timeout, 0.0), LONGEST) * 1e9)
 
 
 def belongs_to_its_process(thing: object) -> TypeError:
-    """Why it can be neither pickled nor copied. A copy would close what is not its own."""
+    """The error of pickling or copying: a copy would close what it does not own."""
     name = type(thing).__name__
     return TypeError(f"a gid.{name} belongs to its process: make one in the other process")
 
 
 def c_text(text: str) -> bytes:
-    """For libgid, to which a text ends at its first NUL."""
+    """Encodes a text for libgid, where it would end at the first NUL."""
     encoded = text.encode()
     if b"\0" in encoded:
         raise ValueError(f"{text!r} has a NUL")
@@ -58,14 +58,15 @@ def c_text(text: str) -> bytes:
 
 
 class Waiter:
-    """Waits for any of some descriptors, in threads and in tasks.
+    """Waits for any of several descriptors, in threads and in tasks.
 
-    What one of them takes another may have waited for: a descriptor tells it once, and libgid only
-    to who asked last. So each adds itself to `waiting`, under the connection's lock, when it found
-    nothing; and who takes something then calls `poke()`, so that another looks, too.
+    One waiter can take what another has waited for: a descriptor reports it once, and libgid rings
+    only for the last request. So each waiter that found nothing adds itself to `waiting`, under the
+    connection's lock. Whoever takes something then calls `poke()`, so that another waiter checks,
+    too.
     """
 
-    _poked = -1  # until it is made, which may fail
+    _poked = -1  # until it is created, which may fail
 
     def __init__(self, *descriptors: int) -> None:
         self._epoll = select.epoll()
@@ -83,21 +84,21 @@ class Waiter:
             self._poked = -1
 
     def poke(self) -> None:
-        """One who waits looks again, if there is one."""
+        """Makes one of the waiters check again."""
         if self.waiting and not self._is_poked:
             self._is_poked = True
             os.eventfd_write(self._poked, 1)
 
     def looked(self) -> None:
-        """It looks. Under the lock, as `poke()`."""
+        """Called by a waiter that checks. Under the lock, like `poke()`."""
         if self._is_poked and not self._is_stopped:
             self._is_poked = False
             os.eventfd_read(self._poked)
 
     def stop(self) -> None:
-        """All who wait return, now and from now on."""
+        """Makes all waiters return, now and from now on."""
         self._is_stopped = True
-        if self._poked >= 0:  # finalizers come in any order
+        if self._poked >= 0:  # finalizers run in any order
             os.eventfd_write(self._poked, 1)
 
     def wait(self, timeout: float | None) -> None:
@@ -126,7 +127,7 @@ class Waiter:
 
 
 def watched(epoll: int) -> set[int]:
-    """The descriptors that an epoll instance watches, as the kernel tells. Empty: it is none."""
+    """The descriptors that an epoll instance watches, from the kernel. Empty: it is not one."""
     try:
         lines = Path(f"/proc/self/fdinfo/{epoll}").read_text().splitlines()
     except OSError:
@@ -135,7 +136,7 @@ def watched(epoll: int) -> set[int]:
 
 
 class Connection(Lock):
-    """`with connection:` is held while libgid is called: its objects are one thread's at a time."""
+    """`with connection:` locks it for calls of libgid, whose objects are not thread-safe."""
 
     def __init__(self, name: str | None) -> None:
         out = ffi.new("struct gid_domain **")
@@ -143,12 +144,12 @@ class Connection(Lock):
         if error < 0:
             raise error_of(error, ffi.string(lib.gid_domain_connect_error()).decode())
         self.c = out[0]
-        self.mapped = 0  # memory that Python can still see
+        self.mapped = 0  # mappings that arrays can still access
         self.streams = 0  # consumers and producers
         self.is_closing = False
         lock = ffi.gc(lib.gid_py_lock_create(), lib.gid_py_lock_destroy)
         self._bind(int(ffi.cast("uintptr_t", lock)))
-        self.lock = lock  # from here on it can be held
+        self.lock = lock  # it can be locked from here on
         self._later: deque[Callable[[], object]] = deque()
         self._server: Waiter | None = None
         self.served: weakref.WeakSet[Any] = weakref.WeakSet()  # producers
@@ -156,8 +157,9 @@ class Connection(Lock):
         of_this_process.add(self)
 
     def part(self) -> None:
-        """In a child of a fork. Gidd and others hear that a program has ended by what it had open,
-        and a child that lives on would keep that open: nobody could send its streams anew.
+        """Called in a child after a fork. Gidd and others notice the end of a program when its
+        descriptors are closed. A child would keep them open, and nobody could publish the
+        streams again.
         """
         loops = set() if self.c == ffi.NULL else {lib.gid_domain_get_fd(self.c)}
         for waiter in self.waiters:
@@ -169,26 +171,26 @@ class Connection(Lock):
     # --- the lock ---
 
     def __enter__(self) -> None:
-        # From 3.14 on, Python looks for signals between the end of an __enter__ in C and the start
-        # of what __exit__ belongs to. After the return from a function in Python it never does.
+        # From 3.14 on, Python may run signal handlers between the return of an __enter__ in C and
+        # the start of the block. After the return from a function in Python it never does.
         if self.is_foreign:
             self.check_fork()
         try:
             has_it = self._take()
-        except BaseException:  # by the handler of a signal, which ran when the lock was taken
+        except BaseException:  # from a signal handler that ran when the lock was taken
             self.__exit__()
             raise
         if not has_it:
             raise RuntimeError("the interpreter ended a thread that was using this gid.Domain")
 
     def open(self) -> Any:
-        """The domain, which was not closed. Under the lock."""
+        """The open domain, or ValueError. Under the lock."""
         if self.c == ffi.NULL or self.is_closing:
             raise ValueError("the domain is closed")
         return self.c
 
     def describe(self, part: Any, look: Callable[[], str]) -> str:
-        """How a part of it is now, for its repr, which never fails."""
+        """Text about the state of `part` for its repr, which never fails."""
         if self.is_foreign:
             return "of the process that forked this one"
         with self:
@@ -202,7 +204,9 @@ class Connection(Lock):
             )
 
     def later(self, work: Callable[[], object]) -> None:
-        """From finalizers, which run anywhere: also inside of libgid, or in a child of a fork."""
+        """Defers work of finalizers, which run anywhere: also during calls of libgid, or after a
+        fork.
+        """
         if self.is_foreign:
             return
         self._later.append(work)
@@ -219,13 +223,13 @@ class Connection(Lock):
     # --- gidd ---
 
     def check(self, result: int) -> int:
-        """The result, or the exception for an error that gidd or the domain has explained."""
+        """Returns the result, or raises what gidd or the domain said of the error."""
         if result < 0:
             raise error_of(result, ffi.string(lib.gid_domain_error(self.c)).decode())
         return result
 
     def dispatch(self) -> None:
-        """Hears what gidd says."""
+        """Handles messages of gidd."""
         result = lib.gid_domain_dispatch(self.c)
         if result < 0:
             raise error_of(result)
@@ -233,7 +237,7 @@ class Connection(Lock):
             self.poke()
 
     def poke(self) -> None:
-        """Gidd said something: whom it was for is waiting perhaps."""
+        """Gidd sent a message: a waiter may need it."""
         for waiter in self.waiters:
             waiter.poke()
 
@@ -242,7 +246,7 @@ class Connection(Lock):
         self.mapped -= 1
 
     def close(self) -> None:
-        """The connection itself ends when no memory of it is seen any more."""
+        """The connection itself ends when none of its memory is mapped any more."""
         if self.is_foreign:
             return
         with self:
@@ -252,10 +256,10 @@ class Connection(Lock):
 
     def __del__(self) -> None:
         if getattr(self, "lock", None) is not None:
-            self.mapped = 0  # what saw it goes with us, or went: it may be counted once more
+            self.mapped = 0  # the arrays are gone, or go with it: their count may be one too high
             self.close()
 
-    # --- a thread that hears gidd for producers whose program is busy with other things ---
+    # --- a thread that handles gidd's messages for producers of busy programs ---
 
     def serve(self, producer: Any) -> None:
         self.served.add(producer)
@@ -265,7 +269,7 @@ class Connection(Lock):
             threading.Thread(target=_serve, args=work, name="gid", daemon=True).start()
 
     def serve_once(self) -> bool:
-        """Whether that is to go on."""
+        """Returns whether to continue."""
         try:
             with self:
                 if self.is_closing:
@@ -275,7 +279,7 @@ class Connection(Lock):
                     producer.collect()
                 return True
         except GidError:
-            return False  # for good: whoever calls next is told
+            return False  # final: the next call raises it
 
 
 of_this_process: weakref.WeakSet[Connection] = weakref.WeakSet()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reading end of a stream."""
+"""The consumer of a stream."""
 
 import asyncio
 import errno
@@ -20,13 +20,13 @@ from ._frame import Frame
 from ._gid import Pictures, Reader, ffi, lib
 from ._memory import ImportedSlab
 
-SLABS_KEPT = 64  # mapped, between their frames
-# The memory went away before we asked, or gidd did: the next frame may have other memory.
+SLABS_KEPT = 64  # slabs that stay mapped between frames
+# The memory or gidd went away before the import: the next frame may have other memory.
 GONE = (-errno.ENOENT, -errno.ENOTCONN)
 
 
 def fields(struct: Any) -> dict[str, int]:
-    """What libgid counted."""
+    """The counters in a struct of libgid."""
     members = ffi.typeof(struct).item.fields
     return {name: getattr(struct, name) for name, _ in members if not name.startswith("reserved")}
 
@@ -38,14 +38,14 @@ class Consumer(Reader):
             with frame as picture:
                 ...
 
-    Who wants the pictures alone writes `for picture in consumer.pictures()`.
+    For the pictures alone write `for picture in consumer.pictures()`.
 
-    Any thread may use it, several at once too: then each frame goes to one of them. While it
-    waits the interpreter's lock is free. Tasks of asyncio write `async for`. After a fork a child
-    cannot use it (ForkError), and makes a Domain of its own.
+    Any thread may use it, also several at once: each frame goes to one of them. The interpreter's
+    lock is free while it waits. Tasks of asyncio write `async for`. After a fork the child cannot
+    use it (ForkError), and makes its own Domain.
 
-    A loop ends at the end of the flow. A producer that goes without a word (it was killed) does not
-    end it: the next one of that name goes on with it, unless `reconnect=False`.
+    A loop ends when the producer ends the flow. If the producer is killed the loop continues with
+    the next producer of that name, unless `reconnect=False`.
     """
 
     _frames: type[Frame] = Frame
@@ -84,18 +84,18 @@ class Consumer(Reader):
 
     @property
     def c(self) -> Any:
-        """As libgid has it; NULL: it is closed."""
+        """The consumer in libgid; NULL: closed."""
         return self.reader.consumer
 
     @property
     def hidden(self) -> bool:
-        """Whether the producer said last that nothing is to be shown now."""
+        """Whether the producer's last message was that nothing is to be shown."""
         return bool(self.reader.is_hidden)
 
     # --- frames ---
 
     def frame(self, timeout: float | None = None) -> Frame:
-        """Waits for the next frame, at most `timeout` seconds (None: for as long as it takes).
+        """Waits for the next frame, at most `timeout` seconds (None: without limit).
 
         Raises GidTimeoutError; EndOfStream: the flow has ended, or without `reconnect` its producer
         is gone (a later call waits for the next flow); GidError: the producer broke the protocol,
@@ -109,7 +109,7 @@ class Consumer(Reader):
         return frame
 
     def _wait(self, got: int, until: int, timeout: float | None) -> Frame:
-        """Where there is no frame at once, for the reason that _take() gave."""
+        """Waits, as _take() had no frame, for the reason `got`."""
         frame = self._receive(until, got)
         return self._wait_by_descriptor(timeout) if frame is None else frame
 
@@ -126,7 +126,7 @@ class Consumer(Reader):
         return frame
 
     async def frame_async(self, timeout: float | None = None) -> Frame:
-        """The same for a task of asyncio. A task that is cancelled loses no frame."""
+        """The same for a task of asyncio. A cancelled task loses no frame."""
         me = object()
         self.reader.is_shared = True
         try:
@@ -143,22 +143,22 @@ class Consumer(Reader):
         return self
 
     def _next_after(self, got: int) -> Frame:
-        """The next one of a loop, where there is none at once."""
+        """The next frame of a loop, if there is none yet."""
         try:
             return self._wait(got, lib.GID_TIME_NONE, None)
         except EndOfStream:
             raise StopIteration from None
 
     def pictures(self) -> Pictures:
-        """A loop over pictures, with the least that a frame can take.
+        """A loop over pictures with the least work for each frame.
 
             for picture in (pictures := consumer.pictures()):
                 print(pictures.frame.sequence, picture.mean())
 
-        A picture is what `with frame as picture` gives, and goes back when the next one is asked
-        for: copy what is to be kept. LeaseError comes then if it was taken back while it was read;
-        the loop can be begun again, as after any other error. Who leaves a loop early and keeps it
-        gives the last one back by `close()`. Each thread makes one of its own.
+        A picture is what `with frame as picture` gives. It is released when the next one is asked
+        for, so copy what you keep. If it was reclaimed while it was read, LeaseError is raised
+        then. The loop can be started again after this and any other error. If you leave a loop
+        early and keep it, `close()` releases the last frame. Each thread makes its own loop.
         """
         return Pictures(self)
 
@@ -190,18 +190,18 @@ class Consumer(Reader):
             self._waiter.poke()
 
     def _receive(self, until: int, got: Any = None) -> Frame | None:
-        """The next frame. None: there is none now, and the caller has to wait by itself.
+        """The next frame. None: there is none now, and the caller must wait.
 
-        A thread that waits alone does not come back for that until then (ns), while frames flow:
-        it sleeps over the ring, with nobody but the kernel to be asked. `got` is what _take()
-        returned, where that was called already.
+        If only one thread waits it does so here until then (ns), while frames flow: it sleeps on
+        the ring, with a single system call. `got` is the result of _take(), if that was called
+        already.
         """
         while True:
             if got is None:
                 got = self._take(until)
             if got.__class__ is not int:
                 frame: Frame = got
-                return frame  # no call since: no handler of a signal raises while we have it
+                return frame  # without a call in between, so no signal handler can raise meanwhile
             self._is_flooded = got == lib.GID_PY_FLOOD
             if self._is_flooded:
                 return None
@@ -218,7 +218,7 @@ class Consumer(Reader):
             got = None
 
     def _take_over(self) -> Frame | None:
-        """The frame whose memory is there now; None: that was refused."""
+        """The frame whose import is complete; None: it was refused."""
         error, slab = self.reader.memory.error, self.reader.memory.slab
         frame: Frame = self._adopt()
         if error == 0:
@@ -229,10 +229,10 @@ class Consumer(Reader):
         return None
 
     def _tell(self, got: int) -> None:
-        """Of what is no frame: raises what there is to be told. Where it returns, look again."""
+        """Raises what a result without a frame means. If it returns, the caller checks again."""
         if got == lib.GID_PY_HEARD:
             self.connection.poke()
-            self.connection.dispatch()  # which says it, if gidd is gone
+            self.connection.dispatch()  # it raises if gidd is gone
             return
         if got == lib.GID_PY_LEFT:
             self.connection.streams -= 1
@@ -244,7 +244,7 @@ class Consumer(Reader):
         raise error_of(got)
 
     def _next(self, me: object) -> Frame | None:
-        """A frame, or None: there is none now, and the waiter tells when there may be."""
+        """A frame, or None: the waiter reports when there may be one."""
         with self.connection:
             self._check()
             if me in self._waiter.waiting:
@@ -257,12 +257,12 @@ class Consumer(Reader):
                 frame = self._receive(0)
             if frame is None:
                 self._waiter.waiting.add(me)
-                if self._is_flooded:  # no descriptor tells of what is there already
+                if self._is_flooded:  # no descriptor reports what is there already
                     self._waiter.poke()
             return frame
 
     def _lend(self, frame: Frame, slab: Any) -> Frame:
-        """The frame in that slab, of which it takes over the reference."""
+        """Returns the frame with its memory `slab`, whose reference it takes."""
         key = int(ffi.cast("uintptr_t", slab))
         known = self._slabs.get(key)
         if known is not None:
@@ -278,24 +278,24 @@ class Consumer(Reader):
         return frame
 
     def give_back(self, frame: Any) -> None:
-        """Of a frame by itself, as libgid has it."""
+        """Releases a frame, given as a struct of libgid."""
         with self.connection:
             if self.c != ffi.NULL:
                 lib.gid_consumer_release(self.c, frame)
 
     def renew(self) -> None:
-        """Begins the leases of all frames that are held anew, see `Frame.renew()`."""
+        """Restarts the leases of all frames held, see `Frame.renew()`."""
         with self.connection:
             self._check()
             error = lib.gid_consumer_renew(self.c)
             if error < 0:
                 raise error_of(error)
 
-    # --- what it does ---
+    # --- state ---
 
     @property
     def state(self) -> Literal["waiting", "live", "ended"]:
-        """`waiting`: nobody sends the stream; `live`; `ended`: for good, without `reconnect`."""
+        """`waiting`: nobody sends the stream; `live`; `ended`: finally, without `reconnect`."""
         with self.connection:
             self._check()
             number = lib.gid_consumer_get_state(self.c)
@@ -305,7 +305,7 @@ class Consumer(Reader):
 
     @property
     def stats(self) -> dict[str, int]:
-        """Counts since it was made, as struct gid_consumer_stats: frames, missed, held, …"""
+        """Counters since it was made, as struct gid_consumer_stats: frames, missed, held, …"""
         stats = ffi.new("struct gid_consumer_stats *")
         with self.connection:
             self._check()
@@ -315,7 +315,7 @@ class Consumer(Reader):
     # --- the end ---
 
     def close(self) -> None:
-        """Unsubscribes. Frames go back; their arrays stay memory, as after any release."""
+        """Unsubscribes. Frames are released; their arrays stay valid, as after any release."""
         if self.connection.is_foreign:
             return
         with self.connection:
@@ -350,6 +350,6 @@ class Consumer(Reader):
 
 
 def close(connection: Connection, reader: Any) -> None:
-    """Also after the connection's own finalizer, which waits for it."""
+    """Also runs after the connection's own finalizer, which waits for it."""
     if lib.gid_py_close(reader):
         connection.streams -= 1

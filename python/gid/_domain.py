@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The domain that this program belongs to: where its streams are made and found."""
+"""The domain that this program belongs to: consumers and producers are made here."""
 
 import json
 import weakref
@@ -12,7 +12,7 @@ from ._gid import ffi, lib
 from ._producer import Producer
 from ._protection import Guard, KeyFile, Profile, ProtectedConsumer, open_protection
 
-STRIDE_ALIGN = 64  # bytes: what processors and graphics devices like
+STRIDE_ALIGN = 64  # bytes: suits processors and GPUs
 
 
 class Domain:
@@ -21,12 +21,12 @@ class Domain:
         with gid.Domain() as domain:
             consumer = domain.consumer("movie", owner="open")
 
-    `name` is the domain's, or the path of gidd's socket; None: that of $GID_DOMAIN, or the only one
-    here. Raises NotFoundError or DisconnectedError: there is no gidd; AccessError; ValueError is
-    none of them: the message says what to do. Waits 2 s at most, or $GID_ANSWER_SECONDS.
+    `name` is the domain's name, or the path of gidd's socket; None: that of $GID_DOMAIN, or the
+    only domain here. Raises NotFoundError or DisconnectedError: there is no gidd; AccessError; or
+    ValueError. The message says what to do. Waits 2 s at most, or $GID_ANSWER_SECONDS.
 
-    A domain, and all that is made of it, may be used by any number of threads. It cannot be passed
-    to another process: there each makes its own, also after a fork.
+    Any number of threads may use a domain and its objects. It cannot be passed to another process:
+    each process makes its own, also after a fork.
     """
 
     def __init__(self, name: str | None = None) -> None:
@@ -60,15 +60,17 @@ class Domain:
 
         Does not wait for its producer, which may come later.
 
-        credit: frames to hold at once, unread ones too, at most 63 (0: 4). If all are used, new
-            frames are lost.
-        drop_old: then the oldest of the unread ones are lost, for who wants the newest picture.
-        reconnect: if False, the stream must be there, and loops end with its producer.
-        protection: "crc64" or "cmac": each picture is copied, and must be what a producer sent that
-            protects it so. If it is not, `picture` raises ProtectionError. See docs/protection.md.
-        protection_key: of "cmac", the file of its key.
+        credit: frames to hold at once, including unread ones, at most 63 (0: 4). If all are used,
+            new frames are lost.
+        drop_old: the oldest unread frames are lost instead, for programs that want the newest
+            picture.
+        reconnect: if False, the stream must exist, and loops end with its producer.
+        protection: "crc64" or "cmac": each picture is copied and checked, and must come from a
+            producer with the same protection. If not, `picture` raises ProtectionError. See
+            docs/protection.md.
+        protection_key: for "cmac", the file of its key.
 
-        Raises NotFoundError: this program may not read such a stream, or there is none;
+        Raises NotFoundError: this program may not read such a stream, or it does not exist;
         GidError with errno.EINVAL: not a name, or EDQUOT: too many.
         """
         opened = open_protection(stream, protection, protection_key)
@@ -96,23 +98,23 @@ class Domain:
         protection: Profile | None = None,
         protection_key: KeyFile | None = None,
     ) -> Producer:
-        """Publishes a stream of this domain, of pictures of one format and size (pixels).
+        """Publishes a stream of this domain, with pictures of one format and size (pixels).
 
-        format: one of `gid.formats()`, as "XR24", "NV12", "R8".
-        slots: how many pictures there is memory for: one to draw, one on its way, and those that
+        format: one of `gid.formats()`, such as "XR24", "NV12", "R8".
+        slots: the number of pictures in memory: one to draw, one under way, and those that
             readers hold.
-        patient: waits for readers, which then miss no frame.
-        keeps_shown: who comes gets the last picture at once, as from GStreamer's gidsink. That
-            picture keeps its slot; with a single slot there is none to keep.
-        lease: seconds for which a reader may hold a frame when the next was sent (0: 1, or 10 if
+        patient: waits for readers, so that they miss no frame.
+        keeps_shown: a new reader gets the last picture at once, as with GStreamer's gidsink. That
+            picture keeps its slot; a producer with a single slot keeps none.
+        lease: seconds for which a reader may hold a frame after the next was sent (0: 1, or 10 if
             patient).
         credit_max: frames that one reader may hold (0: 8).
-        description: for readers by GStreamer, caps, as
-            "video/x-raw,format=BGRx,width=64,height=48,framerate=30/1"; without it they get those
-            of the format and the size.
-        protection: "crc64" or "cmac": each picture gets a check when it is sent. It is over the
-            pixels as they are then. See docs/protection.md.
-        protection_key: of "cmac", the file of its key.
+        description: for readers in GStreamer, caps such as
+            "video/x-raw,format=BGRx,width=64,height=48,framerate=30/1"; without it they get caps
+            of the format and size.
+        protection: "crc64" or "cmac": each picture gets a check of its pixels when it is sent. See
+            docs/protection.md.
+        protection_key: for "cmac", the file of its key.
 
         Raises AccessError: the cockpit's configuration does not allow it; GidError with EEXIST: the
         name is taken; EINVAL: not a name, or a size out of range; ENOTSUP: not a format; EDQUOT,
@@ -135,11 +137,11 @@ class Domain:
         return producer
 
     def status(self) -> dict[str, Any]:
-        """gidd's report on domain, slabs, grants and streams."""
+        """gidd's report about the domain, its slabs, grants and streams."""
         out = ffi.new("char **")
         with self._connection:
             domain = self._connection.open()
-            self._connection.dispatch()  # it may have to connect again
+            self._connection.dispatch()  # reconnects if necessary
             self._connection.check(lib.gid_domain_status(domain, out))
             try:
                 report: dict[str, Any] = json.loads(ffi.string(out[0]))
@@ -148,9 +150,10 @@ class Domain:
         return report
 
     def close(self) -> None:
-        """Ends all consumers and producers, and the connection.
+        """Closes all consumers and producers, and the connection.
 
-        Arrays of frames stay memory: the connection rests until the last of them is gone.
+        Arrays of frames stay valid memory: the connection stays open until the last of them is
+        gone.
         """
         for part in list(self._parts):
             part.close()

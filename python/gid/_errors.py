@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What goes wrong, as exceptions with libgid's own message and its errno."""
+"""Errors as exceptions, with libgid's own message and errno."""
 
 import errno
 from typing import Any
@@ -8,15 +8,15 @@ from ._gid import ffi, lib
 
 
 class GidError(OSError):
-    """Anything that libgid refuses. `errno` is its number, `strerror` says what to do."""
+    """Any error of libgid. `errno` is its number, `strerror` says what to do."""
 
 
 class NotFoundError(GidError, FileNotFoundError):
-    """No gidd of the domain runs; or no such stream or memory can be read here."""
+    """No gidd of the domain runs; or no such stream or memory that this program may read."""
 
 
 class AccessError(GidError, PermissionError):
-    """The cockpit's configuration or a folder's rights do not allow it."""
+    """The cockpit's configuration, or the mode of a folder, does not allow it."""
 
 
 class DisconnectedError(GidError, ConnectionError):
@@ -24,19 +24,19 @@ class DisconnectedError(GidError, ConnectionError):
 
 
 class GidTimeoutError(GidError, TimeoutError):
-    """Nothing came within `timeout`."""
+    """Nothing arrived within `timeout`."""
 
 
 class EndOfStream(GidError, EOFError):
-    """The flow of frames has ended: its producer said so, or is gone. Loops just end."""
+    """The flow of frames has ended: its producer ended it, or is gone. Loops just end."""
 
 
 class LeaseError(GidError):
-    """The frame was taken back while it was read: what was seen of it may be another picture."""
+    """The frame was reclaimed while it was read: what was read may belong to another picture."""
 
 
 class ProtectionError(GidError):
-    """The picture is not what the producer protected. `reason` says how, by gid-cluster's words:
+    """The picture is not what the producer protected. `reason` is one of gid-cluster's words:
     "no-check", "check-mismatch" or "old-frame".
     """
 
@@ -45,12 +45,12 @@ class ProtectionError(GidError):
         self.reason = reason
 
     def __reduce__(self) -> Any:
-        """As those without a word of their own: a process can raise it out of its pool."""
+        """With all arguments, so that it can pass between processes, as from a pool."""
         return type(self), (self.errno, self.strerror, self.reason)
 
 
 class ForkError(GidError):
-    """The object belongs to the process that forked this one: connect again in the child."""
+    """The object belongs to the parent process: connect again in the child."""
 
 
 KINDS: dict[int, type[GidError]] = {

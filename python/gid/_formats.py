@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pixel formats: what a sample is, and numpy views of the planes of a slot."""
+"""Pixel formats: the types of samples, and numpy views of the planes of a slot."""
 
 import errno
 from typing import Any, TypeAlias
@@ -11,11 +11,11 @@ from ._errors import GidError, error_of
 from ._gid import ffi, lib
 
 Plane: TypeAlias = npt.NDArray[Any]
-# One array, or one for each plane where there are several.
+# One array, or a tuple of one for each plane.
 Picture: TypeAlias = Any
 
-# libgid knows how many bytes a block of samples has, and not what they are: of these they are no
-# single bytes. Numbers of several bits each (10 bits of red) stay one number for a pixel.
+# libgid knows the bytes of a block of samples, but not their type: these formats do not have
+# samples of one byte. Samples of odd sizes (10 bits of red) stay one number for each pixel.
 SAMPLES = {
     "<u2": (
         "RG16 BG16 XR15 XB15 AR15 XR12 AR12 XR48 AR48 XB48 AB48 R16 Y412 Y416 Y210 Y212 Y216 "
@@ -29,12 +29,12 @@ BYTE = np.dtype(np.uint8)
 
 
 def name_of(fourcc: int) -> str:
-    """The four characters of drm_fourcc.h, without spaces at the end: "XR24", "NV12", "R8"."""
+    """The four characters of drm_fourcc.h, without trailing spaces: "XR24", "NV12", "R8"."""
     return fourcc.to_bytes(4, "little").decode("latin-1").rstrip()
 
 
 def fourcc_of(name: str) -> int:
-    """The number of a format that libgid knows."""
+    """The number of a format that libgid supports."""
     fourcc = int.from_bytes(name.encode("latin-1", "replace").ljust(4)[:4], "little")
     if len(name) > 4 or lib.gid_format_find(fourcc) == ffi.NULL:
         known = " ".join(formats())
@@ -54,13 +54,13 @@ def formats() -> list[str]:
 
 
 def views_of(layout: Any, memory: memoryview, start: int = 0) -> tuple[Plane, ...]:
-    """An array for each plane of a linear layout that gid_layout_check() found good.
+    """An array for each plane of a linear layout that gid_layout_check() accepted.
 
-    Each has the shape (rows, blocks), or (rows, blocks, samples of a block).
+    Its shape is (rows, blocks), or (rows, blocks, samples of a block).
     """
     info = lib.gid_format_find(layout.fourcc)
     kind = SAMPLE_OF.get(name_of(layout.fourcc), BYTE)
-    whole = np.frombuffer(memory, BYTE)  # an array of read-only memory can not be made writable
+    whole = np.frombuffer(memory, BYTE)  # a view of read-only memory cannot be made writable
     planes: list[Plane] = []
     for i in range(info.plane_count):
         block = info.planes[i].bytes
@@ -76,7 +76,7 @@ def views_of(layout: Any, memory: memoryview, start: int = 0) -> tuple[Plane, ..
 
 
 def visible(planes: tuple[Plane, ...], fourcc: int, box: Any) -> tuple[Plane, ...]:
-    """The part of each plane that the box of pixels touches."""
+    """The part of each plane that the box, in pixels, touches."""
     info = lib.gid_format_find(fourcc)
     parts = []
     for i, plane in enumerate(planes):
@@ -88,7 +88,7 @@ def visible(planes: tuple[Plane, ...], fourcc: int, box: Any) -> tuple[Plane, ..
 
 
 def picture_of(planes: tuple[Plane, ...]) -> Picture:
-    """A single plane by itself, several as a tuple."""
+    """A single plane as such, several as a tuple."""
     return planes[0] if len(planes) == 1 else planes
 
 

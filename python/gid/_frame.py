@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A frame that was received: its pixels where their producer wrote them, and what is said of it."""
+"""A received frame: its pixels in the producer's memory, and its fields."""
 
 import errno
 import time
@@ -20,33 +20,33 @@ def _time(value: int) -> int | None:
 
 
 class Frame(Loan):
-    """A frame on loan, until `release()` or the end of its `with`.
+    """A frame that is held until `release()` or the end of its `with`.
 
         with consumer.frame() as picture:
             print(picture.mean())
 
-    `with` gives `picture`, and gives the frame back at its end. If the frame was taken back before
-    that, it raises LeaseError there: what was computed in it may be of another picture.
+    `with` gives `picture`, and releases the frame at its end. If the frame was reclaimed before
+    that, it raises LeaseError: results may come from another picture.
 
-    Arrays of a frame are read-only views of the producer's memory. They stay valid memory for as
-    long as they exist, but after the frame's end they show whatever comes there next: a later
-    picture, a half-drawn one, or zeroes. `copy()` is for keeping.
+    Arrays of a frame are read-only views of the producer's memory. They stay valid memory as long
+    as they exist. After the frame is released they show whatever is drawn there next: a later
+    picture, a half-drawn one, or zeroes. Use `copy()` to keep a picture.
 
-    A lease is over some time (1 s by default) after the next picture was sent, see `renew()`.
-    All times are ns of this machine's CLOCK_MONOTONIC, which is `time.monotonic_ns()`; media times
-    are ns from the start of the flow. What is not known is None.
+    A lease ends some time (1 s by default) after the next picture was sent, see `renew()`. All
+    times are ns of this machine's CLOCK_MONOTONIC, as `time.monotonic_ns()`; media times are ns
+    from the start of the flow. Unknown values are None.
     """
 
     __slots__ = ()
 
     @property
     def note(self) -> bytes:
-        """What the producer's framework says beyond all this, at most 256 bytes, of its form."""
+        """Further data of the producer's framework, at most 256 bytes, in its own format."""
         return self._note
 
     @property
     def _c(self) -> Any:
-        """As libgid has it, for as long as the frame is there."""
+        """The struct of libgid, valid as long as this object."""
         return ffi.cast("struct gid_frame *", self._address)
 
     @property
@@ -57,10 +57,10 @@ class Frame(Loan):
 
     @property
     def planes(self) -> tuple[Plane, ...]:
-        """A read-only array for each plane of the whole picture, whatever is to be shown of it.
+        """A read-only array for each plane of the whole picture, without the crop.
 
-        The shape is (rows, columns), or (rows, columns, samples) where a pixel or pair of pixels
-        has several; docs/python.md has the shape and dtype of each format.
+        The shape is (rows, columns), or (rows, columns, samples) if a pixel or pair of pixels has
+        several samples. docs/python.md lists the shape and dtype of each format.
         """
         planes: tuple[Plane, ...] | None = self._planes
         if planes is None:
@@ -75,9 +75,9 @@ class Frame(Loan):
 
     @property
     def picture(self) -> Picture:
-        """What is to be shown: an array, or a tuple of one for each plane.
+        """The visible picture: an array, or a tuple of one for each plane.
 
-        It is the part of `planes` that `crop` names, with all samples that it touches.
+        It is the part of `planes` within `crop`, with all samples that the crop touches.
         """
         if self._picture is not None:
             return self._picture
@@ -91,9 +91,9 @@ class Frame(Loan):
         return self._picture
 
     def copy(self) -> Picture:
-        """A copy of `picture` in memory of its own, to keep and to change.
+        """A copy of `picture`, to keep and to change.
 
-        Raises LeaseError if the frame was taken back before the copy was complete.
+        Raises LeaseError if the frame was reclaimed before the copy was complete.
         """
         self._held()
         picture = self.picture
@@ -110,14 +110,14 @@ class Frame(Loan):
         return array
 
     def __buffer__(self, flags: int) -> memoryview:
-        """The buffer protocol, read-only, for formats of one plane: `memoryview(frame)`."""
+        """The buffer protocol, read-only, for formats with one plane: `memoryview(frame)`."""
         return memoryview(self._single())
 
     def __dlpack__(self, **options: Any) -> Any:
-        """For `from_dlpack()` of numpy, torch, jax: shares the memory, for formats of one plane.
+        """For `from_dlpack()` of numpy, torch, jax: shares the memory, for formats with one plane.
 
-        The memory is read-only, which DLPack can say since its version 1.0. An importer that asks
-        for an older one gets BufferError: give it `copy()`, or `torch.from_numpy(picture)`.
+        The memory is read-only, which DLPack supports from version 1.0 on. An importer that asks
+        for an older version gets BufferError: give it `copy()`, or `torch.from_numpy(picture)`.
         """
         return self._single().__dlpack__(**options)
 
@@ -127,15 +127,15 @@ class Frame(Loan):
 
     @property
     def metadata(self) -> bytes:
-        """What its producer put beside the picture, of its form; b"" where that is nothing.
+        """Data that the producer sent with the picture, in its own format; b"" if there is none.
 
-        A copy, which is made at each call. Any bytes can be there: parse them with care. Raises
-        LeaseError if the frame was taken back.
+        Each call makes a copy. It can hold any bytes: parse them with care. Raises LeaseError if
+        the frame was reclaimed.
         """
         slab = self._held()
         with self._consumer.connection:
             if self._consumer.c == ffi.NULL:
-                raise self._taken()  # with all that the consumer had
+                raise self._taken()  # released with the consumer
             for room in (lib.GID_METADATA_DEFAULT, lib.GID_METADATA_MAX):
                 to = ffi.new("uint8_t[]", room)
                 size = lib.gid_consumer_get_metadata(self._consumer.c, self._c, slab.c, to, room)
@@ -147,31 +147,31 @@ class Frame(Loan):
             raise error_of(size)
         return bytes(ffi.buffer(to, size))
 
-    # --- the loan ---
+    # --- release and lease ---
 
     @property
     def current(self) -> bool:
-        """Whether all that was read of the frame until now is what its producer sent.
+        """Whether everything read from the frame so far is what its producer sent.
 
-        It becomes False when the lease ends or the memory is revoked. Ask after you have read.
-        When the frame is given back, it stays as it was then.
+        It becomes False when the lease ends or the memory is revoked. Ask after reading. After the
+        release it keeps its last value.
         """
         if self._slab is not None:
             with self._consumer.connection:
-                if (slab := self._slab) is not None:  # not given back meanwhile
+                if (slab := self._slab) is not None:  # not released meanwhile
                     self._current = self._current and self._look(slab)
         return self._current
 
     def _look(self, slab: ImportedSlab) -> bool:
         consumer = self._consumer.c
-        is_there = consumer != ffi.NULL  # or else the slot went back when it was closed
+        is_there = consumer != ffi.NULL  # closing the consumer released the slot
         return is_there and bool(lib.gid_py_is_current(consumer, self._c, slab.c))
 
     def renew(self) -> None:
-        """Begins the leases of all frames that the consumer holds anew.
+        """Restarts the leases of all frames that the consumer holds.
 
         For work that takes longer than a lease: call it three times in each lease_ns of
-        `consumer.stats`. A producer that gets no memory for a whole lease takes frames back.
+        `consumer.stats`. A producer that gets no memory for a whole lease reclaims frames.
         """
         self._consumer.renew()
 
@@ -207,12 +207,12 @@ class Frame(Loan):
         self._is_drawn = False
 
     def _lose(self) -> None:
-        """Nobody has it any more, and nobody gave it back."""
+        """The last reference is gone, and nobody released it."""
         self._end_read()
         copied = ffi.new("struct gid_frame *", self._c[0])
         self._consumer.connection.later(partial(self._consumer.give_back, copied))
 
-    # --- what is said of it ---
+    # --- fields ---
 
     @property
     def format(self) -> str:
@@ -221,36 +221,36 @@ class Frame(Loan):
 
     @property
     def width(self) -> int:
-        """Of the whole picture, pixels."""
+        """The width of the whole picture, in pixels."""
         return int(self._info.layout.width)
 
     @property
     def height(self) -> int:
-        """Of the whole picture, pixels."""
+        """The height of the whole picture, in pixels."""
         return int(self._info.layout.height)
 
     @property
     def colours(self) -> tuple[int, int, int, int]:
-        """(primaries, transfer, matrix, range): numbers of ITU-T H.273, 0: not said.
+        """(primaries, transfer, matrix, range): numbers of ITU-T H.273, 0: unspecified.
 
-        The range is 1 (full) or 2 (limited). YUV of which nothing is said is BT.601, limited.
+        The range is 1 (full) or 2 (limited). Unspecified YUV is BT.601 with limited range.
         """
         said = self._info.layout.colours
         return said.primaries, said.transfer, said.matrix, said.range
 
     @property
     def description(self) -> str:
-        """What the producer's framework says of all its pictures: of GStreamer, caps; or ""."""
+        """What the producer's framework says of its pictures, such as GStreamer's caps; or ""."""
         return self._about[1]
 
     @property
     def sequence(self) -> int:
-        """The number of the frame, from 1. Where it jumps, frames were missed."""
+        """The number of the frame, from 1. A gap means missed frames."""
         return int(self._c.sequence)
 
     @property
     def capture_time(self) -> int | None:
-        """When the picture came to be, ns."""
+        """When the picture was captured, ns."""
         return _time(self._c.capture_time)
 
     @property
@@ -260,34 +260,34 @@ class Frame(Loan):
 
     @property
     def present_time(self) -> int | None:
-        """When it is meant to be shown, ns."""
+        """When it should be shown, ns."""
         return _time(self._c.present_time)
 
     @property
     def pts(self) -> int | None:
-        """Media time at which it is to be shown, ns."""
+        """Media time at which it should be shown, ns."""
         return _time(self._c.pts)
 
     @property
     def duration(self) -> int | None:
-        """Media time for which it is to be shown, ns."""
+        """Media time for which it should be shown, ns."""
         return _time(self._c.duration)
 
     @property
     def crop(self) -> tuple[int, int, int, int]:
-        """(x, y, width, height) of what is to be shown, pixels; all of it if either size is 0."""
+        """(x, y, width, height) of the visible part, in pixels; everything if either size is 0."""
         box = self._c.crop
         return box.x, box.y, box.width, box.height
 
     @property
     def damage(self) -> tuple[int, int, int, int]:
-        """(x, y, width, height) of what changed since the frame before, likewise."""
+        """(x, y, width, height) of what changed since the previous frame, likewise."""
         box = self._c.damage
         return box.x, box.y, box.width, box.height
 
     @property
     def transform(self) -> int:
-        """How it is to be turned, 0 to 7, as enum wl_output_transform has it."""
+        """How it must be transformed for display, 0 to 7, as enum wl_output_transform."""
         return int(self._c.transform)
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The memory of a slab as numpy arrays that keep it mapped for as long as any of them is left."""
+"""The memory of a slab as numpy arrays. It stays mapped as long as any of them exists."""
 
 import errno
 from functools import partial
@@ -12,7 +12,7 @@ from ._gid import ffi, lib
 
 
 def keep(connection: Connection, slab: Any, address: Any, size: int) -> memoryview:
-    """`size` bytes at `address`. The reference to the slab goes back with the last view of them."""
+    """`size` bytes at `address`. The last view of them drops the reference to the slab."""
     connection.mapped += 1
     give_back = partial(connection.forget_mapping, slab)
     owned = ffi.gc(ffi.cast("char *", address), lambda _: connection.later(give_back))
@@ -20,10 +20,10 @@ def keep(connection: Connection, slab: Any, address: Any, size: int) -> memoryvi
 
 
 class ImportedSlab:
-    """A slab of somebody else's that this process reads: what it is, and views of its slots."""
+    """A slab that this process imports: its description, and views of its slots."""
 
     def __init__(self, connection: Connection, slab: Any) -> None:
-        """Takes over a reference to the slab, and checks what its owner says of it."""
+        """Takes a reference to the slab, and checks its owner's description of it."""
         self.c = slab
         self.info = ffi.new("struct gid_slab_info *")
         lib.gid_slab_get_info(slab, self.info)
@@ -39,8 +39,8 @@ class ImportedSlab:
         self.about = self.info, self.description
         self._planes: dict[int, tuple[Plane, ...]] = {}
         self.pictures: list[Picture] = []
-        """Of slots that were looked at, without a crop, where no device has to be waited for. Of
-        others it has None, or nothing.
+        """The pictures of slots that were read already, without a crop, in memory that no device
+        draws into. For other slots it has None, or no entry.
         """
 
     def _look(self) -> tuple[int, str]:
@@ -57,7 +57,7 @@ class ImportedSlab:
         return bool(self.info.revoked)
 
     def planes(self, slot: int) -> tuple[Plane, ...]:
-        """Of the whole picture in the slot, read-only."""
+        """The planes of the whole picture in the slot, read-only."""
         found = self._planes.get(slot)
         if found is None:
             lib.gid_slab_view(self.c, slot)  # makes its pages present

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The writing end of a stream, and the slots that it writes into."""
+"""The producer of a stream, and its slots."""
 
 import contextlib
 import errno
@@ -24,13 +24,13 @@ from ._formats import Picture, Plane, picture_of, views_of
 from ._gid import Draft, ffi, lib
 from ._memory import keep
 
-DRAIN = 1.0  # s: how long the last frames may take to be read, at the end
+DRAIN = 1.0  # s: how long close() waits for readers of the last frames
 
 
 class Said(TypedDict, total=False):
-    """What can be said of a frame. Times are ns, boxes (x, y, width, height) in pixels.
+    """Fields of a frame. Times are ns, boxes are (x, y, width, height) in pixels.
 
-    None says nothing, so that what was read of one frame can be said of another.
+    None leaves a field unset, so that the fields of one frame can be passed on to another.
     """
 
     pts: int | None
@@ -55,7 +55,9 @@ def check_said(said: Said) -> None:
 
 
 def check_numbers(given: npt.NDArray[Any], wanted: np.dtype[Any]) -> None:
-    """Raises TypeError: others would come out. Whole ones may be larger: lists are of int64."""
+    """Raises TypeError if numbers would change. Larger integer types are allowed, as lists are
+    int64.
+    """
     if np.can_cast(given.dtype, wanted, "safe"):
         return
     if given.dtype.kind in "iu" and wanted.kind == "u":
@@ -72,37 +74,38 @@ class Slot(Draft):
         with producer.slot(pts=0) as picture:
             picture[:] = 0
 
-    `with` gives `picture`, and sends it at its end; after an exception it does not. By hand:
-    `submit()` or `cancel()`. Then readers read the slot: do not write into its arrays any more.
-    The memory still has what was drawn there before, some frames ago.
+    `with` gives `picture`, and sends it at its end, unless an exception is raised. Or call
+    `submit()` or `cancel()`. After that readers read the slot: do not write into its arrays any
+    more. The memory still holds an older picture.
     """
 
     __slots__ = ()
 
     def __init__(self, producer: "Producer", said: Said) -> None:
-        """It is none until one is taken."""
+        """It has no slot until one is taken."""
         self._bind(producer, producer.address, producer.connection, said)
         self._planes = ()
 
     @property
     def c(self) -> Any:
-        """Its number, as libgid has it; -1: there is none."""
+        """Its number, for libgid; -1: none."""
         return ffi.cast("int32_t *", self._address)
 
     @property
     def planes(self) -> tuple[Plane, ...]:
-        """A writable array for each plane, of the shapes that `Frame.planes` has."""
+        """A writable array for each plane, with the shapes of `Frame.planes`."""
         return self._planes
 
     @property
     def picture(self) -> Picture:
-        """The array, or where the format has several planes the tuple of them."""
+        """The array, or a tuple if the format has several planes."""
         return picture_of(self.planes)
 
     def submit(self, **said: Unpack[Said]) -> int:
-        """Sends the slot, and returns to how many readers.
+        """Sends the slot, and returns the number of readers.
 
-        Raises GidError: a field is out of range, or the memory was revoked. Then it was given back.
+        Raises GidError: a field is out of range, or the memory was revoked. The slot is free again
+        then.
         """
         if said:
             check_said(said)
@@ -115,7 +118,7 @@ class Slot(Draft):
         return int(self._producer.send(self.c, said))
 
     def cancel(self) -> None:
-        """Gives the slot back unsent. Does nothing after `submit()`."""
+        """Frees the slot without sending it. Does nothing after `submit()`."""
         self._end()
         self._producer.give(self.c)
 
@@ -123,7 +126,7 @@ class Slot(Draft):
         raise TypeError("a gid.Slot is memory that is sent: copy its arrays")
 
     def _lose(self) -> None:
-        """Nobody has it any more, and nobody sent it."""
+        """The last reference is gone, and it was not sent."""
         number = ffi.new("int32_t *", self._number)
         self._producer.connection.later(partial(self._producer.give, number))
 
@@ -135,7 +138,7 @@ class Producer:
             with producer.slot() as picture:
                 picture[...] = camera.read()
 
-    Readers come and go also while the program is busy: a thread of this package hears them. Any
+    Readers can come and go while the program is busy: a thread of this package handles them. Any
     thread may use a producer; after a fork the child cannot (ForkError).
     """
 
@@ -149,8 +152,8 @@ class Producer:
         protection: Any | None,
         **behaviour: Any,
     ) -> None:
-        """`layout` and `protection` are of libgid, `behaviour` are fields of struct
-        gid_producer_options. The protection goes with the producer.
+        """`layout` and `protection` are structs of libgid, `behaviour` are fields of struct
+        gid_producer_options. The producer owns the protection.
         """
         self.connection = connection
         self.stream = stream
@@ -160,8 +163,8 @@ class Producer:
         self.writer.is_patient = behaviour["patient"]
         self._layout = layout
         self._protection = protection
-        self._frame = ffi.new("struct gid_frame *")  # what is said of the one that is just sent
-        self._views: dict[int, tuple[Plane, ...]] = {}  # of each slot
+        self._frame = ffi.new("struct gid_frame *")  # the fields of the frame that is being sent
+        self._views: dict[int, tuple[Plane, ...]] = {}  # for each slot
         options = ffi.new("struct gid_producer_options *", {"quiet": True, **behaviour})
         options.size = ffi.sizeof(options[0])
         text = ffi.NULL if description is None else c_text(description)
@@ -193,7 +196,7 @@ class Producer:
 
     @property
     def c(self) -> Any:
-        """As libgid has it; NULL: it is closed."""
+        """The producer in libgid; NULL: closed."""
         return self.writer.producer
 
     @property
@@ -205,9 +208,9 @@ class Producer:
     def slot(self, timeout: float | None = None, **said: Unpack[Said]) -> Slot:
         """A free slot, for `with` or `submit()`.
 
-        If readers have all of them it waits, at most `timeout` seconds, and takes frames back
-        that nobody has read yet. A `patient` producer takes none back, and waits until no reader
-        would miss a frame. Raises GidTimeoutError.
+        If readers hold all slots it waits, at most `timeout` seconds, and reclaims frames that
+        nobody has read yet. A `patient` producer reclaims none, and waits until no reader would
+        miss a frame. Raises GidTimeoutError.
         """
         if said:
             check_said(said)
@@ -222,7 +225,7 @@ class Producer:
         return slot
 
     def _wait(self, slot: Slot, timeout: float | None) -> None:
-        """Until one is free."""
+        """Waits until a slot is free."""
         deadline, me = Deadline(timeout), object()
         try:
             while not self._take(slot, me):
@@ -240,12 +243,12 @@ class Producer:
         timeout: float | None = None,
         **said: Unpack[Said],
     ) -> int:
-        """Copies a picture (of several planes: a sequence of arrays) into a slot, and sends it.
+        """Copies a picture (for several planes: a sequence of arrays) into a slot, and sends it.
 
-        Returns to how many readers. Draw into `slot()` to avoid the copy, which `gidctl` counts.
-        Numbers are not scaled: pictures of floats from 0 to 1 become those of bytes by `* 255`.
+        Returns the number of readers. Draw into `slot()` to avoid the copy, which `gidctl` counts.
+        Values are not scaled: floats from 0 to 1 become bytes by `* 255`.
 
-        Raises ValueError: another shape; TypeError: numbers that the format cannot have.
+        Raises ValueError: another shape; TypeError: numbers that the format cannot hold.
         """
         slot = self.slot(timeout, **said)
         try:
@@ -266,7 +269,7 @@ class Producer:
         return slot.submit()
 
     def _take(self, slot: Slot, me: object | None = None) -> bool:
-        """Whether there was a free one. `me` waits, and is told when there may be one."""
+        """Returns whether there was a free slot. `me` waits, and is told when there may be one."""
         with self.connection:
             self._check()
             if me in self._waiter.waiting:
@@ -281,7 +284,7 @@ class Producer:
             return False
 
     def _planes_of(self, index: int) -> tuple[Plane, ...]:
-        """Writable views of a slot, which can be made read-only by themselves."""
+        """Writable views of a slot, which can be made read-only independently."""
         if self._memory is None:
             raise ValueError(f"the producer of {self.stream} is closed")
         planes = self._views.get(index)
@@ -291,7 +294,7 @@ class Producer:
         return tuple([plane.view() for plane in planes])
 
     def send(self, slot: Any, said: Said) -> int:
-        """Sends a slot that was taken, or gives it back."""
+        """Sends a taken slot, or frees it."""
         frame, metadata = self._frame, said.get("metadata")
         metadata = b"" if metadata is None else ffi.from_buffer(metadata)
         with self.connection:
@@ -310,7 +313,7 @@ class Producer:
         return self._tell(sent)
 
     def _tell(self, sent: int) -> int:
-        """What sending returned, or why it was not sent."""
+        """Returns the result of sending, or raises its error."""
         if sent >= 0:
             return sent
         with self.connection:
@@ -320,22 +323,22 @@ class Producer:
             return self.connection.check(sent)
 
     def give(self, slot: Any) -> None:
-        """Gives a slot back, if it is one that was taken and not sent."""
+        """Frees a slot that was taken and not sent."""
         with self.connection:
             if self.c != ffi.NULL:
                 lib.gid_py_give(self._slab, slot)
 
     def collect(self) -> None:
-        """Hears of readers that came, went, or hold frames for too long."""
+        """Handles readers that came, went, or hold frames for too long."""
         if self.c != ffi.NULL:
             lib.gid_producer_dispatch(self.c)
-            self._waiter.poke()  # its doorbell is not armed any more
+            self._waiter.poke()  # its doorbell is no longer armed
 
-    # --- what it does ---
+    # --- state ---
 
     @property
     def consumers(self) -> int:
-        """How many readers there are."""
+        """The number of readers."""
         with self.connection:
             self._check()
             self.connection.dispatch()
@@ -343,7 +346,7 @@ class Producer:
 
     @property
     def stats(self) -> dict[str, int]:
-        """Counts since it was made, as struct gid_producer_stats: frames, delivered, dropped, …"""
+        """Counters since its creation, as struct gid_producer_stats: frames, delivered, …"""
         stats = ffi.new("struct gid_producer_stats *")
         with self.connection:
             self._check()
@@ -353,9 +356,10 @@ class Producer:
     # --- the end ---
 
     def close(self, drain: float = DRAIN) -> None:
-        """Ends the flow, and the stream when its last frames were read or `drain` seconds are over.
+        """Ends the flow, and then the stream: when its last frames were read, or after `drain`
+        seconds.
 
-        What readers still hold then is taken back.
+        Frames that readers still hold then are reclaimed.
         """
         if self.connection.is_foreign:
             return
@@ -377,7 +381,7 @@ class Producer:
                 self._waiter.stop()
 
     def _drain(self, deadline: Deadline) -> None:
-        """Until readers had the last frames. Who closes is not told that gidd is gone for good."""
+        """Waits until readers have the last frames. Ignores the end of gidd: it closes anyway."""
         with contextlib.suppress(GidError):
             while not self._is_read() and not deadline.is_over():
                 self._waiter.wait(deadline.left())
@@ -400,7 +404,7 @@ class Producer:
     def __del__(self) -> None:
         writer = getattr(self, "writer", None)
         if writer is not None and writer.slab != ffi.NULL:
-            # Slots that go with us give nothing back.
+            # Slots that are collected with it need not be freed.
             c, writer.producer = writer.producer, ffi.NULL
             parts = c, writer.slab, self._protection
             self.connection.later(partial(destroy, self.connection, *parts))
@@ -420,7 +424,7 @@ class Producer:
 
 
 def destroy(connection: Connection, producer: Any, slab: Any, protection: Any | None) -> None:
-    """Also after the connection's own finalizer, which waits for it; `producer` may be NULL."""
+    """Can run after the connection's finalizer, which waits for it. `producer` may be NULL."""
     if producer != ffi.NULL:
         lib.gid_producer_destroy(producer)
         connection.streams -= 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""End to end checks: a producer has one made of each picture, a consumer looks at it."""
+"""End-to-end protection: a producer adds a check to each picture, and a consumer verifies it."""
 
 import errno
 import os
@@ -17,16 +17,16 @@ from ._memory import ImportedSlab
 
 Profile: TypeAlias = Literal["crc64", "cmac"]
 KeyFile: TypeAlias = str | os.PathLike[str]
-# Makes the exception that says why: one that is kept would keep the frame, by its traceback.
+# Creates the exception: a stored exception would keep the frame alive by its traceback.
 Refusal: TypeAlias = Callable[[], GidError]
 
-# None, where the package was built without libgid-protection.
+# Empty if the package was built without libgid-protection.
 PROFILES: dict[str, int] = (
     {"crc64": lib.GID_PROTECTION_CRC64, "cmac": lib.GID_PROTECTION_CMAC}
     if hasattr(lib, "gid_protection_create")
     else {}
 )
-# What the descriptor has at this offset: docs/wire-ring.md.
+# The field's offset in a descriptor: docs/wire-ring.md.
 SUBMIT_TIME = slice(16, 24)
 
 
@@ -40,7 +40,7 @@ def _read_key(path: KeyFile) -> Any:
 
 
 def open_protection(stream: str, profile: Profile | None, key_file: KeyFile | None) -> Any | None:
-    """Of a stream, for either end; None where it has none. Its last reference forgets the key."""
+    """The protection of a stream, for either end; or None. Its last reference erases the key."""
     if profile != "cmac" and key_file is not None:
         raise GidError(errno.EINVAL, "protection_key= is for protection='cmac' alone")
     if profile is None:
@@ -63,20 +63,21 @@ def open_protection(stream: str, profile: Profile | None, key_file: KeyFile | No
 
 
 class Guard:
-    """Looks at the frames of one consumer, each once, in the order in which they came."""
+    """Verifies the frames of one consumer, each once, in the order of their arrival."""
 
     def __init__(self, stream: str, protection: Any) -> None:
         self._stream = stream
         self._protection = protection
-        # Of the newest: when it was sent, by its producer's clock; its number, in the flow since
-        # the producer came back so often; when it came, ns.
+        # Of the newest frame: when it was sent, by its producer's clock; its number; how often the
+        # producer had reconnected; and when it arrived, ns.
         self._sent = self._number = self._flow = self._came = 0
         self._stats = ffi.new("struct gid_consumer_stats *")
 
     def look(self, consumer: Any, frame: Any, slab: ImportedSlab) -> tuple[Plane, ...] | Refusal:
-        """A copy of the picture, if it is what was protected; or why there is none.
+        """A copy of the picture if it is the protected one, or the reason for refusal.
 
-        The connection's lock is held, so no other frame comes between. Sets the frame anew.
+        Called with the connection's lock, so that no other frame comes in between. Updates the
+        record of the newest frame.
         """
         check = ffi.new("struct gid_check *")
         error = lib.gid_consumer_get_check(consumer, frame, check)
@@ -90,7 +91,7 @@ class Guard:
         self, consumer: Any, frame: Any, slab: ImportedSlab, check: Any
     ) -> tuple[Plane, ...] | Refusal:
         layout = ffi.addressof(slab.info, "layout")
-        if (size := lib.gid_layout_size(layout)) == 0:  # only devices know how large it is
+        if (size := lib.gid_layout_size(layout)) == 0:  # only a device knows its size
             return self._wrong(frame, errno.EBADMSG, "check-mismatch", "its rows are not linear")
         copy = ffi.new("uint8_t[]", size)
         if (error := lib.gid_consumer_keep(consumer, frame, slab.c, copy)) < 0:
@@ -105,11 +106,11 @@ class Guard:
         return views_of(slab.info.layout, memoryview(ffi.buffer(copy)).toreadonly())
 
     def _is_old(self, consumer: Any, sent: int, number: int) -> bool:
-        """Whether it comes again, or after a later one.
+        """Whether it is a repeated frame, or older than one that came before.
 
-        A producer that comes back counts its frames anew, and anybody can say that it went. Its
-        clock goes on. One that began anew, with its machine, has less time on it than has passed
-        here meanwhile.
+        A producer that restarts counts its frames from the beginning, and an attacker can feign a
+        restart. But its clock continues. A clock that restarted with its machine shows less time
+        than has passed here since.
         """
         lib.gid_consumer_get_stats(consumer, self._stats)
         flow, now = int(self._stats.reconnects), int(lib.gid_clock_now())
@@ -126,7 +127,7 @@ class Guard:
         return partial(ProtectionError, number, text, reason)
 
     def _lost(self, frame: Any, error: int) -> Refusal:
-        """It is not the check that is wrong, or there is nothing any more that it could be of."""
+        """The frame itself was lost or changed, so its check cannot be verified."""
         if error == -errno.EPROTO:
             return self._wrong(frame, errno.EBADMSG, "check-mismatch", "it has changed")
         if error in (-errno.ESTALE, -errno.ENOENT, -errno.ENOTCONN):
@@ -136,10 +137,10 @@ class Guard:
 
 
 class ProtectedFrame(Frame):
-    """Its picture is a copy of what was protected, or there is none. It never views the slot."""
+    """Its picture is a copy of the protected one, or missing. It never gives a view of the slot."""
 
     __slots__ = ("_refusal",)
-    _refusal: Refusal | None  # why nobody may see the picture; not set: it was not looked at
+    _refusal: Refusal | None  # why there is no picture; unset: not verified yet
 
     def look(self, guard: Guard) -> None:
         found = guard.look(self._consumer.c, self._c, self._held())
@@ -164,8 +165,8 @@ class ProtectedFrame(Frame):
 
 
 class ProtectedConsumer(Consumer):
-    """Nobody gets a frame of it that was not looked at. Else a frame that one thread takes, and
-    looks at late, would be taken for an old one.
+    """Each frame is verified before a thread gets it. Otherwise a frame that one thread took early
+    and verified late would look like an old one.
     """
 
     _frames = ProtectedFrame
