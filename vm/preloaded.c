@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A part of each library that is to be preloaded (LD_PRELOAD): says that it is there, by a line
- * with the program's name in the file $GIDWAY_PRELOADED. ld.so goes on without a library that it
- * does not load. By system calls, for the library's own functions stand before those of libc.
+ * Linked into each library for LD_PRELOAD: its constructor adds a line with the program's name to
+ * the file $GIDWAY_PRELOADED, as ld.so silently skips a library that it cannot load. Uses system
+ * calls, because the library replaces functions of libc.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./run vm: a guest by hand."""
+"""./run vm: runs a guest by hand."""
 
 import argparse
 import re
@@ -130,7 +130,7 @@ def test_self(parser: argparse.ArgumentParser, options: argparse.Namespace) -> i
 
 
 def run_command(guest: Guest, words: list[str]) -> int:
-    """In the guest, which is booted for it; the status for a shell."""
+    """Boots the guest and runs the command in it; returns the exit status for a shell."""
     with guest:
         code = guest.start(words, cwd=Path.cwd(), hear=show).wait(COMMAND_SECONDS).code
     return code if code >= 0 else 128 - code
@@ -152,7 +152,7 @@ def run_program(options: argparse.Namespace) -> int:
 
 
 def domain_name(text: str) -> str:
-    """A part of names of files, and of words that QEMU and the kernel are given."""
+    """The name becomes part of file names, and of arguments for QEMU and the kernel."""
     if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", text) is None:
         raise argparse.ArgumentTypeError(f"no domain has such a name: {text}")
     return text

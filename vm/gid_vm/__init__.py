@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""QEMU guests: how one is described, started, talked to and ended."""
+"""QEMU guests: their description, start, control and end."""

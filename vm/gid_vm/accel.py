@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether KVM really runs a guest on this machine: a nested one may be there and get nowhere."""
+"""Whether guests really run with KVM on this machine: nested KVM may exist and not work."""
 
 import os
 import subprocess
@@ -14,19 +14,20 @@ PROBE_SECONDS = 8
 CACHE = cache_home() / "gidway" / "vm"
 DEVICE = Path("/dev/kvm")
 MODULES = Path("/sys/module")
-LAST_LINES = 6  # of what a guest says that does not boot
+LAST_LINES = 6  # lines of output quoted from a guest that does not boot
 
 
 def probe_accel(cache: Path = CACHE) -> str:
-    """ "kvm" or "tcg"."""
+    """Returns "kvm" or "tcg"."""
     return "kvm" if why_no_kvm(cache) is None else "tcg"
 
 
 def why_no_kvm(cache: Path = CACHE) -> str | None:
-    """Why no guest runs with KVM, or None. Found out by a short boot, once for each boot of the
-    host."""
+    """Why no guest runs with KVM, or None. Determined by a short boot, once for each boot of the
+    host.
+    """
     if (reason := why_not_tried()) is not None:
-        return reason  # which is not kept: a user may be given leave at any time
+        return reason  # not cached: the user's permission may change at any time
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     answer = cache / f"kvm-{boot}"
     if answer.exists():
@@ -35,13 +36,14 @@ def why_no_kvm(cache: Path = CACHE) -> str | None:
     cache.mkdir(parents=True, exist_ok=True)
     partial = cache / f"{answer.name}.{os.getpid()}"
     partial.write_text(why or "")
-    partial.rename(answer)  # whole: another run may read it
+    partial.rename(answer)  # atomic: another run may read it
     return why
 
 
 def why_not_tried() -> str | None:
-    """Why no boot need be tried: there is no KVM for this user, or one without a processor's help,
-    where a kernel that was not built for it never gets anywhere."""
+    """Why a test boot is pointless: this user has no KVM, or it is PVM, which runs only kernels
+    built for it.
+    """
     if not os.access(DEVICE, os.R_OK | os.W_OK):
         return f"this user may not open {DEVICE}" if DEVICE.exists() else f"there is no {DEVICE}"
     if (MODULES / "kvm_pvm").exists():
@@ -50,7 +52,7 @@ def why_not_tried() -> str | None:
 
 
 def boots_with_kvm() -> str | None:
-    """Only a guest that says that it works counts: None, or why not."""
+    """None if the guest reports that it works, else the reason."""
     kernel, modules = find_kernel()
     with tempfile.TemporaryDirectory() as folder:
         initramfs = Path(folder) / "initramfs"

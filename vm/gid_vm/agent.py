@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The host's end of a guest's agent: runs commands in the guest. Every wait is bounded.
+"""The host's end of a guest's agent: runs commands in the guest. All waits are bounded.
 
-What comes from the guest is hostile: lines, their types and what a command may print are checked
-and bounded, and an agent that breaks the protocol is heard no more.
+The guest is hostile: lines, their types and the size of output are checked and bounded. An agent
+that breaks the protocol is disconnected.
 """
 
 import base64
@@ -24,24 +24,24 @@ from .sockets import bound_sending, connect
 
 PORT = "org.gidway.agent"
 GRACE_SECONDS = 30.0
-SEND_SECONDS = 60.0  # for a message, however busy the guest
+SEND_SECONDS = 60.0  # for one message, even if the guest is busy
 LINE_BYTES = 256 << 10  # of one message; the agent sends 64 KiB of output in each
 OUTPUT_BYTES = (
     64 << 20
-)  # of a command; what is heard as it comes is kept only as far as an error needs it
+)  # of a command; with a `hear` callback only HEARD_BYTES are kept, for errors
 HEARD_BYTES = 64 << 10
 
 
 class GuestError(Exception):
-    """The guest did not do what it should in time; the text has the end of its console."""
+    """The guest did not do what it should in time; the text quotes the end of its console."""
 
 
-# Called with "out" or "err" and bytes, from a thread that must not be held up.
+# A callback for "out" or "err" and bytes, called from a thread that it must not block.
 Hear = Callable[[str, bytes], None]
 
 
 def show(kind: str, data: bytes) -> None:
-    """A Hear: what a command writes goes to our own output."""
+    """A Hear that copies a command's output to our own."""
     stream = sys.stdout if kind == "out" else sys.stderr
     stream.buffer.write(data)
     stream.flush()
@@ -49,7 +49,7 @@ def show(kind: str, data: bytes) -> None:
 
 @dataclass
 class Result:
-    """What a command in the guest printed, and its exit code (negative: the signal)."""
+    """The output of a command in the guest, and its exit code (negative: a signal)."""
 
     code: int
     out: str
@@ -57,25 +57,25 @@ class Result:
 
 
 class Command:
-    """A command that runs in a guest."""
+    """A command running in a guest."""
 
     def __init__(
         self, agent: "Agent", number: int, words: list[str], hear: Hear | None = None
     ) -> None:
         self.agent, self.number, self.words, self.hear = agent, number, words, hear
         self.code: int | None = None
-        self.failure: str | None = None  # why nothing more is heard of it
+        self.failure: str | None = None  # why the connection to it ended
         self.texts = {"out": bytearray(), "err": bytearray()}
         self.changed = threading.Condition()
 
     @property
     def out(self) -> str:
-        """What it printed so far."""
+        """Its output so far."""
         with self.changed:
             return self.texts["out"].decode(errors="replace")
 
     def take(self, message: dict[str, str | int]) -> None:
-        """A message that was checked."""
+        """Handles a message, already checked."""
         with self.changed:
             for kind in self.texts.keys() & message.keys():
                 data = base64.b64decode(message[kind])
@@ -90,13 +90,13 @@ class Command:
             self.end(f"{self.words[0]} printed over {OUTPUT_BYTES >> 20} MiB")
 
     def fail(self, why: str) -> None:
-        """It counts as killed, and whoever waits for it is told."""
+        """Counts it as killed, and wakes those who wait for it."""
         with self.changed:
             self.failure, self.code = why, -signal.SIGKILL
             self.changed.notify_all()
 
     def end(self, why: str) -> None:
-        """The same, and the guest is told to end it, which need not listen."""
+        """The same, and asks the guest to kill it; the guest may ignore that."""
         self.fail(why)
         with contextlib.suppress(GuestError):
             self.signal(signal.SIGKILL)
@@ -106,7 +106,7 @@ class Command:
             raise GuestError(self.agent.describe(self.failure))
 
     def wait_for(self, text: str, timeout: float) -> str:
-        """Waits until the command has printed `text`, and returns all it printed so far."""
+        """Waits until the command has printed `text`, and returns all its output so far."""
         wanted = text.encode()
         with self.changed:
             self.changed.wait_for(
@@ -120,7 +120,7 @@ class Command:
             return self.texts["out"].decode(errors="replace")
 
     def wait(self, timeout: float) -> Result:
-        """Waits for its end. A command that takes longer is killed, and that is an error."""
+        """Waits for its end. A command that takes longer is killed, and GuestError is raised."""
         with self.changed:
             if not self.changed.wait_for(lambda: self.code is not None, timeout):
                 self.signal(signal.SIGKILL)
@@ -137,9 +137,9 @@ class Command:
 
 
 class Agent:
-    """A connection to the agent. `describe` adds to the text of an error what is known besides.
+    """A connection to the agent. `describe` adds context to the text of an error.
 
-    `pid`: QEMU's process, where that is known.
+    `pid`: QEMU's process, if it is known.
     """
 
     def __init__(
@@ -147,16 +147,16 @@ class Agent:
     ) -> None:
         self.path, self.describe, self.pid = path, describe, pid
         self.port: socket.socket | None = None
-        self.is_lost = False  # its end of the connection is gone, as with its machine
+        self.is_lost = False  # the other end is gone, as when its machine died
         self.commands: dict[int, Command] = {}
-        self.release: str | None = None  # of the guest's kernel, once it has told
+        self.release: str | None = None  # of the guest's kernel, once known
         self.ready: queue.Queue[str | None] = queue.Queue()
         self.lock = threading.Lock()
-        # Whoever was connected before may have left commands there.
+        # An earlier client may have left commands running there.
         self.numbers = itertools.count(random.getrandbits(48) + 1)
 
     def connect(self, deadline: float, lives: Callable[[], bool]) -> None:
-        """Connects to QEMU, which may still be about to listen."""
+        """Connects to QEMU, which may not listen yet."""
         while time.monotonic() < deadline and lives():
             try:
                 port = connect(self.path, max(0.1, deadline - time.monotonic()), pid=self.pid)
@@ -168,14 +168,14 @@ class Agent:
         raise GuestError(self.describe("QEMU does not start"))
 
     def take(self, port: socket.socket) -> None:
-        """Talks through this socket, which it owns from here on."""
+        """Takes ownership of a connected socket."""
         bound_sending(port, SEND_SECONDS)
         self.port = port
         threading.Thread(target=self._listen, daemon=True).start()
-        self._write(b"\n")  # ends what an earlier client may have left unfinished
+        self._write(b"\n")  # ends an unfinished line of an earlier client
 
     def wait_ready(self, timeout: float) -> None:
-        """Until the agent answers."""
+        """Waits until the agent answers."""
         self.send(hello=True)
         try:
             self.release = self.ready.get(timeout=timeout)
@@ -190,7 +190,7 @@ class Agent:
             with self.port.makefile("rb") as lines:
                 while line := lines.readline(LINE_BYTES):
                     if not line.endswith(b"\n"):
-                        break  # QEMU was killed in the middle of a line, or it is too long
+                        break  # QEMU was killed in the middle of a line, or the line is too long
                     self._hear(check(line))
                 else:
                     line = b""
@@ -217,10 +217,10 @@ class Agent:
             return
         command = self.commands.get(message["id"])
         if command is None:
-            return  # one that somebody else started
+            return  # started by another client
         try:
             command.take(message)
-        except ValueError:  # of who hears it
+        except ValueError:  # raised by the `hear` callback
             command.end(f"{command.words[0]} prints what it should not")
         if command.code is not None:
             self.commands.pop(message["id"], None)
@@ -245,16 +245,16 @@ class Agent:
         stdin: bytes = b"",
         hear: Hear | None = None,
     ) -> Command:
-        """Starts a command and does not wait for it. `hear` gets its output as it comes."""
+        """Starts a command without waiting for it. `hear` gets its output as it comes."""
         command = self._expect(words, hear)
         text = base64.b64encode(stdin).decode()
         self.send(id=command.number, run=words, env=env or {}, cwd=str(cwd), stdin=text)
         return command
 
     def read(self, path: Path, timeout: float) -> bytes | None:
-        """What is in a file of the guest; None: it cannot be read.
+        """The content of a file of the guest; None: it cannot be read.
 
-        No program is started: with QEMU's translator that takes fifty times as long.
+        It starts no program: under TCG that takes fifty times as long.
         """
         command = self._expect(["read", str(path)])
         self.send(id=command.number, read=str(path))
@@ -269,7 +269,9 @@ class Agent:
         self.send(power="off")
 
     def close(self) -> None:
-        """QEMU lets nobody else in before: the thread that listens has the port open, too."""
+        """Closes the connection, so that QEMU accepts the next one: shutdown() also ends the
+        thread.
+        """
         if self.port is not None:
             with contextlib.suppress(OSError):  # the other end may be gone
                 self.port.shutdown(socket.SHUT_RDWR)
@@ -277,7 +279,7 @@ class Agent:
 
 
 def check(line: bytes) -> dict[str, str | int]:
-    """A message of an agent. ValueError: it is none."""
+    """Parses a message of an agent. ValueError: it is not valid."""
     try:
         message = json.loads(line)
     except RecursionError:

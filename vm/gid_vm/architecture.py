@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What differs between guests of one architecture and of another."""
+"""The differences between guests of different architectures."""
 
 import platform
 from dataclasses import dataclass, replace
@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Architecture:
-    """One that guests can have.
+    """An architecture of guests.
 
-    `name`: Debian's of its kernels. `linux`: as uname -m has it. `qemu`: QEMU's program for it, of
-    Debian's `package`. `cpu`: what QEMU translates for. `words`: what a translated kernel is told.
+    `name`: of Debian's kernels. `linux`: the name in uname -m. `qemu`: the QEMU program, from
+    Debian's `package`. `cpu`: the processor that QEMU emulates. `words`: arguments of an emulated
+    kernel.
     """
 
     name: str
@@ -20,26 +21,26 @@ class Architecture:
     machine: str
     cpu: str
     console: str
-    is_pc: bool  # has ACPI, and an IOMMU by which VFIO gives devices to programs
+    is_pc: bool  # has ACPI, and an IOMMU for VFIO
     words: tuple[str, ...] = ()
 
     @property
     def debian(self) -> str:
-        """Debian's name, of which there may be several kernels."""
+        """Debian's name of the architecture, for which it may have several kernels."""
         return self.name.partition("-")[0]
 
     @property
     def is_own(self) -> bool:
-        """Whether this machine's programs run there."""
+        """Whether programs of this machine run on it."""
         return self.linux == OWN.linux
 
     @property
     def kernels(self) -> str:
-        """How the names of its kernels end. "": any of this machine's is one."""
+        """The suffix of its kernels' names; "": all kernels of this machine."""
         return "" if self == OWN else f"-{self.name}"
 
 
-# Its instructions are quick to emulate. RDRAND besides: without it the guest's kernel takes over a
+# Its instructions are fast to emulate. RDRAND is added: without it the guest's kernel needs over a
 # second to have random numbers.
 AMD64 = Architecture(
     "amd64",
@@ -52,8 +53,8 @@ AMD64 = Architecture(
     True,
     ("tsc=reliable", "no_timer_check"),
 )
-# A processor that has all sizes of pages, and an instruction for each atomic operation. It has the
-# newest controller of interrupts that there can be: older ones have none for PCI devices.
+# A processor with all page sizes and with atomic instructions. It has the newest possible interrupt
+# controller: older ones cannot serve PCI devices.
 ARM64 = Architecture(
     "arm64",
     "aarch64",
@@ -69,5 +70,5 @@ OWN = next((one for one in (AMD64, ARM64) if one.linux == platform.machine()), A
 
 
 def by_name(name: str | None) -> Architecture:
-    """As vm-arch= has it; this machine's where it says none."""
+    """By the value of vm-arch=; this machine's if that is unset."""
     return {one.name: one for one in (ARM64, ARM64_16K)}.get(name, OWN)

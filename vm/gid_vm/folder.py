@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Folders of the user's: a runtime folder for what is tried, measured or shown, and the cache."""
+"""Folders of the user: the runtime folder for tests, measurements and demos, and the cache."""
 
 import os
 import tempfile
 from pathlib import Path
 
 _MEMORY = "/dev/shm"
-_ROOM = 4 << 30  # bytes, for windows of machines, logs, and what is leaked there
+_ROOM = 4 << 30  # bytes, for windows of machines, logs, and what tests leak there
 _LONGEST = 40  # bytes: a socket's path has 108
 
 
 def home() -> Path:
-    """Who has no HOME, and a number that is no user's, has the root: as in many containers."""
+    """A user without HOME and without an entry in passwd has /, as in many containers."""
     try:
         return Path.home()
     except RuntimeError:
@@ -19,30 +19,29 @@ def home() -> Path:
 
 
 def cache_home() -> Path:
-    """A variable that is empty says nothing, nor does a relative one: from each folder it would be
-    another."""
+    """Ignores XDG_CACHE_HOME if it is empty or relative (to any current folder)."""
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return named if named.is_absolute() else home() / ".cache"
 
 
 def short_folder() -> str:
-    """For temporary files, sockets among them: TMPDIR's may be too long for these."""
+    """For temporary files, including sockets, for which TMPDIR may be too long."""
     folder = tempfile.gettempdir()
     return folder if len(os.fsencode(folder)) <= _LONGEST else "/tmp"
 
 
 def memory_folder() -> str:
-    """The user's own TMPDIR, if it is short, else memory, as /run is.
+    """The user's own TMPDIR if it is short, else memory, like /run.
 
-    All that machines share lies in a runtime folder. On a disk it is written there as well, and who
-    writes a page of it can have to wait for that.
+    Memory that machines share is in a runtime folder. On a disk its pages would be written back,
+    and a program that writes to such a page can have to wait.
     """
     if os.environ.get("TMPDIR") and tempfile.gettempdir() == short_folder():
         return short_folder()
     try:
         memory = os.statvfs(_MEMORY)
-    except OSError:  # not every container has it
+    except OSError:  # some containers do not have it
         return "/tmp"
     has_room = memory.f_bavail * memory.f_frsize >= _ROOM
-    runs_programs = not memory.f_flag & os.ST_NOEXEC  # as tests make them
+    runs_programs = not memory.f_flag & os.ST_NOEXEC  # tests create programs there
     return _MEMORY if has_room and runs_programs and os.access(_MEMORY, os.W_OK) else "/tmp"

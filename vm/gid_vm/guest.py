@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A guest on this machine's own programs: boots it, and ends it. Every wait is bounded.
+"""A guest with this machine's own programs: boots it, and ends it. All waits are bounded.
 
 `with Guest("open") as guest: print(guest.run(["uname", "-a"]).out)`
 """
@@ -27,13 +27,13 @@ from .qemu import Machine, Port, Share, find_qemu
 from .root import copy_etc, lent_folders, shares
 from .system import OWN_SYSTEM, System, system_of
 
-# Bounds against waiting without an end: a translated guest on a busy machine takes long.
+# Limits that prevent endless waits: an emulated guest on a busy machine is slow.
 BOOT_SECONDS = 600.0
-RUN_SECONDS = 240.0  # a command
+RUN_SECONDS = 240.0  # for a command
 REGISTRY = "gstreamer-registry.bin"
-LIFE_SECONDS = 7200  # QEMU ends by itself then, whatever became of us
+LIFE_SECONDS = 7200  # QEMU ends itself after this, even if this process died
 
-# Where programs are found, so that a command finds in the guest what it finds here.
+# Search paths, so that the guest finds the same programs as this machine.
 PLACES = (
     "PATH",
     "LD_LIBRARY_PATH",
@@ -44,12 +44,12 @@ PLACES = (
 )
 
 
-# What makes an NVDIMM memory that programs can map.
+# Modules that make an NVDIMM's memory mappable for programs.
 DAX_MODULES = ("nfit", "nd_pmem", "dax_pmem", "device_dax")
 
 
 def why_no_pages() -> str | None:
-    """Why a guest that boots from here cannot have windows with pages, or None."""
+    """Why a guest booted here cannot have windows with pages, or None."""
     try:
         qemu = find_qemu()
         release = find_kernel()[1].parent.name
@@ -78,12 +78,12 @@ def guest_files(
     system: System = OWN_SYSTEM,
     **environment: str,
 ) -> dict[str, bytes]:
-    """What is in /run/guest of a guest: see prepare() for all but `mounts` and `system`."""
+    """The files of /run/guest: see prepare() for all but `mounts` and `system`."""
     variables = {name: os.environ[name] for name in PLACES if name in os.environ} | environment
     variables = {name: system.translate(value) for name, value in variables.items()}
     if folder is not None:
         variables["GIDWAY_FOLDER"] = str(folder)
-    # What is known here of plugins for another architecture is wrong there.
+    # This machine's registry of plugins is wrong for another architecture.
     known = None
     if system.build is not None:
         variables["GST_REGISTRY"] = f"/run/{REGISTRY}"
@@ -108,14 +108,14 @@ def prepare(
     usr: Path | None = None,
     **environment: str,
 ) -> None:
-    """Has the machine boot from this machine's programs, lent read-only over 9p: see root.py.
+    """Prepares the machine to boot with this machine's programs, read-only over 9p: see root.py.
 
-    One of another architecture has that one's programs: see system.py. Makes its initramfs in
-    `work`, and for TCG its kernel, unpacked. With a configuration of the cockpit, the guest starts
-    its domain's gidd by itself. `folder`: one that its user works in, lent as well, and where
-    commands run. `usr`: a folder that it has as /usr in its own memory. It is lent nothing then:
-    QEMU saves no machine that has mounted what it lends. `environment`: more of it for all programs
-    of the guest.
+    A guest of another architecture gets programs of that architecture: see system.py. Writes its
+    initramfs to `work`, and for TCG its unpacked kernel. With a configuration of the cockpit, the
+    guest starts its domain's gidd itself. `folder`: the user's working folder, shared as well, in
+    which commands run. `usr`: a folder that becomes /usr in the guest's own memory. Nothing is
+    shared then, as QEMU cannot save a machine that has mounted shares. `environment`: additional
+    variables for all programs of the guest.
     """
     system = system_of(machine.arch)
     kernel, modules = system.kernel()
@@ -132,7 +132,7 @@ def prepare(
     machine.kernel, machine.initramfs = kernel, work / "initramfs"
     if machine.accel == "tcg":
         machine.kernel = unpack_kernel(kernel, work / "kernel")
-        # QEMU writes one that is not packed anew as the machine is woken: it would start again.
+        # QEMU loads an unpacked kernel again on wake-up from S3, so the guest would reboot.
         machine.s3 = machine.kernel == kernel
     make_etc = partial(copy_etc, source=system.root / "etc")
     needed = modules if usr is None else None
@@ -142,9 +142,9 @@ def prepare(
 
 
 class Guest:
-    """A guest that lives no longer than this process. `options` go to qemu.Machine.
+    """A guest that ends with this process. `options` go to qemu.Machine.
 
-    With `machine` it is that one, prepared by the caller.
+    With `machine` it runs that machine, prepared by the caller.
     """
 
     def __init__(self, name: str, machine: Machine | None = None, **options: object) -> None:
@@ -183,16 +183,16 @@ class Guest:
         self.finish()
 
     def boot(self) -> None:
-        """Starts the guest and returns when its agent answers."""
+        """Starts the guest, and returns when its agent answers."""
         self.launch()
         self.wait_ready()
 
     def launch(self) -> None:
-        """Starts QEMU, and waits for nothing."""
+        """Starts QEMU without waiting for it."""
         self._start("qemu.log")
 
     def _start(self, log: str, **options: object) -> None:
-        """Starts the machine's process; its own words go to `log`. `options` are Popen's."""
+        """Starts the machine's process; its own output goes to `log`. `options` go to Popen."""
         with (self.work / log).open("wb") as file:
             self.process = subprocess.Popen(
                 ["timeout", "--kill-after=5", str(LIFE_SECONDS), *self.machine.arguments()],
@@ -204,13 +204,13 @@ class Guest:
             )
 
     def wait_ready(self) -> None:
-        """Until its agent answers."""
+        """Waits until its agent answers."""
         end = time.monotonic() + BOOT_SECONDS
         self.agent.connect(end, lambda: self.process.poll() is None)
         self.agent.wait_ready(end - time.monotonic())
 
     def start(self, words: list[str], **options: object) -> Command:
-        """Starts a command and does not wait for it: see Agent.start()."""
+        """Starts a command without waiting for it: see Agent.start()."""
         return self.agent.start(words, **options)
 
     def run(self, words: list[str], timeout: float = RUN_SECONDS, **options: object) -> Result:
@@ -218,15 +218,15 @@ class Guest:
         return self.start(words, **options).wait(timeout)
 
     def read(self, path: Path, timeout: float = RUN_SECONDS) -> bytes | None:
-        """What is in a file of the guest: see Agent.read()."""
+        """The content of a file of the guest: see Agent.read()."""
         return self.agent.read(path, timeout)
 
     def kill(self) -> None:
-        """Ends QEMU at once, as a crash of the machine would."""
+        """Kills QEMU at once, like a crash of the machine."""
         if self.process is None or self.process.poll() is not None:
             return
         pid = self.process.pid
-        # QEMU alone: its parent, which ends with it, then knows how much of the processors it used.
+        # Only QEMU: its parent ends after it, and knows its CPU time.
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         for victim in map(int, children or [-pid]):
             with contextlib.suppress(ProcessLookupError):
@@ -234,20 +234,20 @@ class Guest:
         self.process.wait()
 
     def finish(self) -> None:
-        """Powers the guest off, or kills it if it will not go, and removes its files."""
+        """Powers the guest off, or kills it if it does not end, and removes its files."""
         try:
             if self.agent.port is not None and self.process.poll() is None:
                 self.agent.power_off()
                 self.process.wait(GRACE_SECONDS)
         except (GuestError, subprocess.TimeoutExpired):
-            pass  # it is beyond being asked
+            pass  # it does not answer any more
         finally:
             self.kill()
             self.agent.close()
             shutil.rmtree(self.work, ignore_errors=True)
 
     def describe(self, what: str) -> str:
-        """`what`, with the ends of the guest's console and of its machine's own words."""
+        """`what`, with the last lines of the guest's console and of its machine's own output."""
         text = f"guest {self.machine.name}: {what}"
         for name in ("console.log", "qemu.log", "uml.log"):
             path = self.work / name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The small file system a guest starts from: busybox, the 9p modules, and two scripts."""
+"""The small file system that a guest starts from: busybox, the 9p modules, and two scripts."""
 
 import lzma
 import re
@@ -16,7 +16,7 @@ MODULES = ("fs/netfs/netfs", "net/9p/9pnet", "net/9p/9pnet_virtio", "fs/9p/9p")
 
 
 class CannotBoot(Exception):
-    """QEMU, a kernel, or something else that a guest is booted with is missing."""
+    """QEMU, a kernel, or another file that a guest needs is missing."""
 
 
 def find_kernel(
@@ -24,7 +24,7 @@ def find_kernel(
 ) -> tuple[Path, Path]:
     """The newest kernel image below `boot`, and the folder of its modules below `modules`.
 
-    `kind`: how its name ends.
+    `kind`: the suffix of its name.
     """
 
     def version(image: Path) -> list[int]:
@@ -59,10 +59,9 @@ def make_initramfs(
 ) -> None:
     """Writes the cpio archive `target`, with modules of the kernel whose folder is `modules`.
 
-    None: that kernel needs none to mount its root.
-    What is in `files` by its name is in /run/guest of the guest. `make_etc` makes its /etc. `usr`:
-    a folder that the guest has as /usr, in its memory. `busybox`: of a guest that cannot run this
-    machine's.
+    None: that kernel needs no module to mount its root. `files`: the content of files in the
+    guest's /run/guest, by name. `make_etc` creates its /etc. `usr`: a folder that becomes /usr in
+    the guest's memory. `busybox`: for a guest that cannot run this machine's.
     """
     own = shutil.which("busybox")
     if own is None:
@@ -88,7 +87,7 @@ def make_initramfs(
                 read_module(modules / module)
             )
         names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
-        # Its folder may be another's, who could have put a link there.
+        # Another user may own the folder, and could have put a link there.
         target.unlink(missing_ok=True)
         with target.open("xb") as archive:
             subprocess.run(

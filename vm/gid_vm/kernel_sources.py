@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Debian's sources of a kernel, for what of it guests need that Debian has not built."""
+"""Debian's kernel sources, for parts that guests need and Debian does not build."""
 
 import os
 import platform
@@ -11,11 +11,11 @@ from pathlib import Path
 from .initramfs import CannotBoot
 
 FETCH_SECONDS = 900
-BUILD_SECONDS = 3600  # four minutes of two processors, which all tests may want as well
+BUILD_SECONDS = 3600  # four minutes of two processors, while all tests may run as well
 
 
 def run(command: Sequence[str | Path], work: Path, seconds: float) -> None:
-    """Runs it with its output in a file of `work`, and reports its end where it fails."""
+    """Runs a command with its output in a file of `work`; an error quotes the end of it."""
     path = work / "log"
     with path.open("wb") as log:
         try:
@@ -48,19 +48,20 @@ def fetch_sources(release: str, work: Path) -> Path:
     try:
         return apt.download(f"{package}={found.stdout}")
     except CannotBoot:
-        # The archive has gone on. Another state of the same release most often fits the headers.
+        # The archive has a newer version. Another revision of the same release usually fits the
+        # headers.
         return apt.download(package)
 
 
 def fetch_newer_sources(wanted: str, work: Path) -> Path:
-    """The package with the sources of Linux `wanted`, which this release may have from a later one.
+    """The package with the sources of Linux `wanted`, which a release may have as a backport.
 
-    The newest that it has, where that is gone.
+    If that is not available, the newest package there is.
     """
     apt = Apt(work)
     try:
         apt.update(backports=True)
-    except CannotBoot:  # not every release has these
+    except CannotBoot:  # not every release has backports
         apt.update()
     found = apt.search("linux-source-")
     package = f"linux-source-{wanted}"
@@ -72,10 +73,10 @@ def _version(package: str) -> list[int]:
 
 
 class Apt:
-    """apt with lists and a cache of its own, but the system's archives.
+    """apt with its own lists and cache, and the system's archives.
 
-    The private root has no lists, and only root could write the system's. With an `architecture`
-    of Debian's it knows only that one's packages, of which none is installed.
+    The private root has no lists, and only root can write the system's. With an `architecture` of
+    Debian it sees only packages of that architecture, none of them installed.
     """
 
     def __init__(self, work: Path, architecture: str | None = None) -> None:
@@ -93,13 +94,13 @@ class Apt:
         self._options += ["-o", "APT::Sandbox::User=", "-o", "Acquire::Languages=none"]
 
     def update(self, backports: bool = False) -> None:
-        """Fetches the lists. `backports`: also those of what was made for this release later."""
+        """Fetches the lists; with `backports` also those of the release's backports."""
         where = self._with_backports() if backports else []
         run(["apt-get", "-q", *self._options, *where, "update"], self._work, FETCH_SECONDS)
         self._options += where
 
     def _with_backports(self) -> list[str]:
-        """Options for the system's archives, each once more with the backports of its release."""
+        """Options for the system's archives, each repeated for the backports of its release."""
         release = platform.freedesktop_os_release().get("VERSION_CODENAME", "")
         places = [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]
         for place in places:
@@ -112,7 +113,7 @@ class Apt:
         return ["-o", "Dir::Etc::sourcelist=/dev/null", "-o", parts]
 
     def search(self, prefix: str) -> list[str]:
-        """The packages of which the name is `prefix` and a version."""
+        """The packages whose names are `prefix` and a version."""
         command = ["apt-cache", *self._options, "pkgnames", prefix]
         found = subprocess.run(command, capture_output=True, text=True).stdout.split()
         versions = [name for name in found if re.fullmatch(rf"{prefix}[0-9.]+", name)]
@@ -126,14 +127,14 @@ class Apt:
         return next(self._work.glob(f"{package.partition('=')[0]}_*.deb"))
 
     def download_with_all(self, dependencies: Sequence[str]) -> list[Path]:
-        """These packages, and all that they need. A dependency may have names with bars between."""
+        """These packages and their dependencies. An entry may list alternatives (a | b)."""
         options = [*self._options, "--no-install-recommends", "--download-only"]
         run(["apt-get", "-q", "-y", *options, "satisfy", *dependencies], self._work, FETCH_SECONDS)
         return sorted((self._work / "cache/archives").glob("*.deb"))
 
 
 def extract(package: Path, paths: Sequence[str], work: Path) -> Path:
-    """Those files and folders of the sources, all of them if none is named, below `work`."""
+    """Extracts these files and folders of the sources below `work`; all if none is named."""
     run(["dpkg-deb", "--extract", package, work / "package"], work, BUILD_SECONDS)
     (archive,) = (work / "package/usr/src").glob("linux-source-*.tar.xz")
     top = archive.name.removesuffix(".tar.xz")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The same machine as a libvirt domain.
 
-What libvirt has words for is said in its own; windows are given as QEMU's arguments, as libvirt's
-<shmem> can neither name the file nor make it read-only.
+It uses libvirt's own elements where they exist. Windows are arguments of QEMU, as libvirt's <shmem>
+can neither name the file nor make it read-only.
 """
 
 from xml.etree import ElementTree
@@ -13,8 +13,8 @@ from .qemu import Display, Machine, disk_format, find_qemu
 
 QEMU = "http://libvirt.org/schemas/domain/qemu/1.0"
 
-# On the PCI bus, for what is given as QEMU's arguments, which QEMU looks at first. libvirt gives
-# its own devices the slots from 1 on, and what q35 has on board is from 0x1b on.
+# PCI slots for devices given as arguments of QEMU, which come first. libvirt assigns slots from 1
+# on to its own devices, and q35 has its own from 0x1b on.
 SLOTS = range(0x8, 0x1B)
 
 
@@ -26,7 +26,7 @@ def child(parent: Element, tag: str, text: object = None, **attributes: object) 
 
 
 def to_xml(machine: Machine) -> str:
-    """For `virsh define`."""
+    """The XML for `virsh define`."""
     if not machine.arch.is_pc:
         raise CannotBoot(f"no XML is made for a guest of {machine.arch.name}: see qemu-args")
     ElementTree.register_namespace("qemu", QEMU)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Test drivers for a guest that the distribution's kernel is without, as a display with a refresh.
+"""Test drivers for guests that the distribution's kernel lacks, such as a display with a refresh.
 
-They are built from Debian's sources of that kernel against its headers: once for each release of
-it, in about a minute, for which 170 MB are fetched. The result is kept in the user's cache.
+They are built from Debian's sources of that kernel against its headers, once for each release, in
+about a minute after fetching 170 MB. The result is kept in the user's cache.
 """
 
 import fcntl
@@ -20,7 +20,7 @@ from .initramfs import CannotBoot
 from .kernel_sources import BUILD_SECONDS, extract, fetch_sources, run
 from .vkms import EDITION, change_vkms
 
-# The folders of the kernel's sources, or the one file, of each module; and what chooses it.
+# For each module: the folder or file in the kernel's sources, and the option that enables it.
 SOURCES = {
     "v4l2-mem2mem": ("drivers/media/v4l2-core/v4l2-mem2mem.c", None),
     "vicodec": ("drivers/media/test-drivers/vicodec", "CONFIG_VIDEO_VICODEC"),
@@ -28,17 +28,17 @@ SOURCES = {
     "visl": ("drivers/media/test-drivers/visl", "CONFIG_VIDEO_VISL"),
     "vkms": ("drivers/gpu/drm/vkms", "CONFIG_DRM_VKMS"),
 }
-INSTALLED = Path("/lib/modules")  # kernels, each with the way to its headers
+INSTALLED = Path("/lib/modules")  # installed kernels, each with a link to its headers
 TOOLS = ("apt-get", "dpkg-deb", "dpkg-query", "gcc", "make", "modinfo", "tar", "xz")
 
 
 def module_files(modules: Path, names: Sequence[str], cache: Path = CACHE) -> dict[str, bytes]:
-    """What a guest needs to load `names`: files for its initramfs, among them the list `modules`.
+    """What a guest needs to load `names`: files for its initramfs, including the list `modules`.
 
-    A name may have parameters behind it: "vkms enable_overlay=1". `modules` is the folder of the
-    kernel's own, named as its release. Each line of the list has a module, its parameters, then
-    those of the kernel that it needs; one without a file of its own is the kernel's.
-    Raises CannotBoot where one of them can neither be found nor built.
+    A name can be followed by parameters: "vkms enable_overlay=1". `modules` is the folder of the
+    kernel's own modules, named after its release. Each line of the list has a module, its
+    parameters, then the kernel's modules that it needs. A module without a file here comes from the
+    kernel. Raises CannotBoot if one of them can neither be found nor built.
     """
     release = modules.name
     files: dict[str, bytes] = {}
@@ -84,7 +84,7 @@ def modules_folder(release: str, cache: Path = CACHE) -> Path:
 
 
 def built_modules(release: str, cache: Path = CACHE) -> Path:
-    """The folder with what was built of SOURCES for this kernel: now, where it is not there yet."""
+    """The folder with SOURCES built for this kernel. Builds them if necessary."""
     folder = modules_folder(release, cache)
     if folder.is_dir():
         return folder
@@ -96,7 +96,7 @@ def built_modules(release: str, cache: Path = CACHE) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "modules.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.is_dir():  # another run may have made it meanwhile
+        if not folder.is_dir():  # another run may have built it meanwhile
             print(f"Building modules for guests with Linux {release}, once", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="modules-", dir=cache) as name:
                 work = Path(name)
@@ -107,7 +107,7 @@ def built_modules(release: str, cache: Path = CACHE) -> Path:
 
 
 def unpack_sources(package: Path, work: Path) -> None:
-    """Those of SOURCES, each as a folder of `work`/modules of its own."""
+    """Unpacks each of SOURCES to its own folder in `work`/modules."""
     top = extract(package, [path for path, _ in SOURCES.values()], work)
     for name, (path, _) in SOURCES.items():
         place = work / "modules" / name
@@ -119,7 +119,7 @@ def unpack_sources(package: Path, work: Path) -> None:
         shutil.copy(source, place)
         (place / "Makefile").write_text(f"obj-m += {name}.o\n")
     change_vkms(work / "modules/vkms")
-    # Trace events are found by a path within the whole tree: here there is only their folder.
+    # Headers of trace events are found by a path in the whole tree, which does not exist here.
     for header in (work / "modules").glob("*/*trace*.h"):
         text = re.sub(r"(#define TRACE_INCLUDE_PATH ).*", r"\1.", header.read_text())
         header.write_text(text)
@@ -131,7 +131,7 @@ def unpack_sources(package: Path, work: Path) -> None:
 
 
 def build(work: Path, headers: Path) -> None:
-    """Leaves the modules in `work`/built, without what only debuggers want."""
+    """Builds the modules into `work`/built, without debug information."""
     choices = [f"{choice}=m" for _, choice in SOURCES.values() if choice is not None]
     make = ["make", "-C", headers, f"M={work}/modules", f"-j{os.cpu_count() or 1}"]
     run([*make, *choices, "modules"], work, BUILD_SECONDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""QEMU's monitor: what can be asked of a machine from outside. Every wait is bounded."""
+"""QEMU's monitor: queries a machine from outside. All waits are bounded."""
 
 import json
 import time
@@ -9,18 +9,18 @@ from typing import Self
 from .sockets import connect
 
 SECONDS = 30.0
-LINE_BYTES = 1 << 20  # of one message: a guest may have taken QEMU over
+LINE_BYTES = 1 << 20  # of one message: a guest may have compromised QEMU
 
 
 class MonitorError(Exception):
-    """QEMU does not answer, or refuses."""
+    """QEMU does not answer, or refuses the command."""
 
 
 class Monitor:
-    """A connection to where QEMU listens for QMP, which has one at a time.
+    """A connection to QEMU's QMP socket, which accepts one at a time.
 
-    `with Monitor(path) as monitor: monitor.screenshot(picture)`. `pid`: QEMU's process, where that
-    is known.
+    `with Monitor(path) as monitor: monitor.screenshot(picture)`. `pid`: QEMU's process, if it is
+    known.
     """
 
     def __init__(self, path: Path, pid: int | None = None) -> None:
@@ -46,7 +46,7 @@ class Monitor:
         self.socket.close()
 
     def execute(self, command: str, **arguments: object) -> object:
-        """Runs a command of QMP to its end, and returns what it returns."""
+        """Runs a QMP command to its end, and returns its result."""
         message = {"execute": command, "arguments": arguments}
         try:
             self.socket.sendall(json.dumps(message).encode() + b"\n")
@@ -55,11 +55,11 @@ class Monitor:
         return self._read("return")
 
     def screenshot(self, picture: Path) -> None:
-        """What the guest's screen shows, as a PNG that QEMU writes. A file is overwritten."""
+        """Writes a PNG of the guest's screen, by QEMU. An existing file is overwritten."""
         self.execute("screendump", filename=str(picture.absolute()), format="png")
 
     def _read(self, key: str) -> object:
-        """The next message with this key; what merely happens is passed over."""
+        """The next message with this key; events are skipped."""
         end = time.monotonic() + SECONDS
         try:
             while line := self.lines.readline(LINE_BYTES):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A guest that is there for its kernel: for drivers that this machine's kernel is without.
+"""A guest for its kernel alone: for drivers that this machine's kernel lacks.
 
-Programs in it see what they would see here; memory that machines share, it has none. With KVM it is
-a machine of QEMU, as any other guest. Without, it is User-mode Linux, if that can be built.
+Programs in it see the same files as here, but no memory shared between machines. With KVM it is an
+ordinary QEMU guest. Without KVM it is User-mode Linux, if that can be built.
 """
 
 import itertools
@@ -25,14 +25,14 @@ from .uml import AGENT, KERNEL, Program, built_kernel, folder_of_kernel, why_no_
 MODULES = Path("/run/guest/kernel")  # in the guest
 OUT = Path("/mnt/out")
 
-# The variable that names a build folder in which gcc's counts of the guest's programs are added up.
+# The variable with the build folder in which the guest's programs add up their gcov counters.
 COUNTED = "GIDWAY_COUNTED"
 
 
 def own_kernel(name: str, modules: Sequence[str] = ()) -> Guest:
-    """A guest that loads `modules` as it starts; to be used by `with`.
+    """A guest that loads `modules` at boot, for use with `with`.
 
-    Raises CannotBoot where there can be none with these modules.
+    Raises CannotBoot if no guest can have these modules.
     """
     if is_program():
         try:
@@ -43,20 +43,20 @@ def own_kernel(name: str, modules: Sequence[str] = ()) -> Guest:
 
 
 def is_program() -> bool:
-    """Whether it will be User-mode Linux."""
+    """Whether it is User-mode Linux here."""
     return why_no_uml() is None and probe_accel() != "kvm"
 
 
 def is_to_be_built(cache: Path = CACHE) -> bool:
-    """Whether the next of them would build its kernel first, for minutes."""
+    """Whether the next guest would first build its kernel, for minutes."""
     try:
         return is_program() and not folder_of_kernel(cache).is_dir()
     except (CannotBoot, OSError):
-        return False  # the tests say why
+        return False  # the tests report the reason
 
 
 def why_no_kernel(modules: Sequence[str] = ()) -> str | None:
-    """Why no such guest can be had here, or None."""
+    """Why no such guest is possible here, or None."""
     if is_program():
         return None
     try:
@@ -74,7 +74,7 @@ def prepare_program(
     out: Path | None = None,
     **environment: str,
 ) -> Program:
-    """As guest.prepare() for QEMU. `out`: a folder of this machine that the guest can write to."""
+    """Like guest.prepare() for QEMU. `out`: a folder here that the guest can write to."""
     built = built_kernel()
     mounts = [("hostfs", f"ro,{lent}", "none", lent) for lent in lent_folders(folder)]
     mounts += [("hostfs", f"ro,{built}", "none", MODULES)]
@@ -89,14 +89,14 @@ def prepare_program(
 
 
 def memory_environment() -> dict[str, str]:
-    """For the kernel: its memory is a file, which must lie where files are memory."""
+    """The kernel's environment: its memory is a file in TMPDIR, which must be a tmpfs."""
     return os.environ | {"TMPDIR": memory_folder()}
 
 
 class FileAgent(Agent):
-    """An agent that is told by files, and of each by its name over the line.
+    """An agent whose messages are files; only their names pass over the line.
 
-    The kernel's serial line mixes up what it is sent if that is more than it has room for.
+    The kernel's serial line corrupts input that exceeds its buffer.
     """
 
     def __init__(self, folder: Path, describe: Callable[[str], str]) -> None:
@@ -110,7 +110,7 @@ class FileAgent(Agent):
 
 
 class UmlGuest(Guest):
-    """One in User-mode Linux. It has this machine's clock."""
+    """A guest in User-mode Linux. It uses this machine's clock."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class UmlGuest(Guest):
         self.agent = FileAgent(self.out, self.describe)
 
     def launch(self) -> None:
-        """Starts the kernel, and waits for nothing."""
+        """Starts the kernel without waiting for it."""
         self._start("uml.log", pass_fds=(self._theirs.fileno(),), env=memory_environment())
         self._theirs.close()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What GStreamer knows of its plugins here: a translated guest takes a minute to find it out."""
+"""This machine's GStreamer registry: an emulated guest needs a minute to create its own."""
 
 import contextlib
 import os
@@ -15,10 +15,10 @@ _LOOK_SECONDS = 60
 
 
 def known() -> bytes | None:
-    """A registry for a guest, which can write it: where plugins differ there, it looks again.
+    """A registry that the guest may update: where its plugins differ, GStreamer scans them again.
 
-    It is made from the one of this environment, and brought up to date: a program that wrote that
-    one last may have had another GST_PLUGIN_PATH, and then has forgotten our plugins.
+    It is a copy of this environment's registry, updated: the last program that wrote that may have
+    had another GST_PLUGIN_PATH, and so removed our plugins from it.
     """
     own = cache_home() / "gstreamer-1.0" / f"registry.{platform.machine()}.bin"
     with tempfile.TemporaryDirectory(prefix="gid-plugins-") as folder:
@@ -27,7 +27,7 @@ def known() -> bytes | None:
             shutil.copyfile(os.environ.get("GST_REGISTRY", own), registry)
         look = os.environ | {"GST_REGISTRY": str(registry), "GST_REGISTRY_UPDATE": "yes"}
         with contextlib.suppress(OSError, subprocess.SubprocessError):
-            # Any program of GStreamer's does it when it starts.
+            # Any GStreamer program updates it at start.
             subprocess.run(
                 ["gst-inspect-1.0", "--version"],
                 env=look,

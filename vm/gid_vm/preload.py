@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""A library that is loaded into programs before their own (LD_PRELOAD), and whether it was."""
+"""Preloads a library into programs (LD_PRELOAD), and checks that it was loaded."""
 
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-# In what ld.so takes for a list of libraries, these end a name.
+# Characters that end a name in LD_PRELOAD.
 _ENDS = set(" :")
 
 
 class NotLoadedError(Exception):
-    """What a library was to count or to change was not."""
+    """A library that was to count or change something was not loaded."""
 
 
 def _folders() -> Iterator[str]:
@@ -19,7 +19,7 @@ def _folders() -> Iterator[str]:
 
 
 class Preload:
-    """For programs that have `env` in theirs. The library has vm/preloaded.c in it, which tells."""
+    """For programs that get `env`. The library must include vm/preloaded.c, which reports."""
 
     def __init__(self, library: str | Path) -> None:
         where = next(folder for folder in _folders() if not _ENDS & set(folder))
@@ -34,11 +34,11 @@ class Preload:
 
     @property
     def programs(self) -> list[str]:
-        """The names of those that have loaded it so far."""
+        """The names of the programs that have loaded it so far."""
         return self._told.read_text().splitlines()
 
     def check(self, *programs: str) -> None:
-        """That all of these have."""
+        """Raises NotLoadedError unless all of these have loaded it."""
         missing = set(programs) - set(self.programs)
         if missing:
             names = ", ".join(sorted(missing))
@@ -47,5 +47,5 @@ class Preload:
             )
 
     def forget(self) -> None:
-        """Who has loaded it so far."""
+        """Clears the list of programs."""
         self._told.write_text("")

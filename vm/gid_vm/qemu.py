@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How QEMU is called for one guest. Only this file knows QEMU's options."""
+"""The QEMU command line for one guest. Only this file knows QEMU's options."""
 
 import shutil
 from dataclasses import dataclass, field
@@ -9,21 +9,21 @@ from .architecture import OWN, Architecture
 from .initramfs import CannotBoot
 from .tsc import tsc_khz
 
-LARGE_PAGE = 2 << 20  # bytes, of hosts whose pages have 4 KiB
-INDEX_STEP = 256  # of ACPI indices, between a domain's windows; as gidd/machine/shm_files.h has it
+LARGE_PAGE = 2 << 20  # bytes, on hosts with pages of 4 KiB
+INDEX_STEP = 256  # between ACPI indices of a domain's windows, as in gidd/machine/shm_files.h
 
 
 @dataclass(frozen=True)
 class Window:
-    """A file of the host as memory of the guest: resource2 of an ivshmem-plain device.
+    """A file of the host as memory of the guest: BAR 2 of an ivshmem-plain device.
 
-    `size` in bytes, a power of two, as every PCI resource. Where it is not `writable`, what the
-    guest writes is dropped. `domain`: the number of whose it is, and `number`: which one of that
-    domain. The guest's gidd finds both in the device's ACPI index: its content is its owner's to
-    write. A machine without ACPI has no such index.
+    `size` in bytes, a power of two, as every BAR. Without `writable`, writes of the guest are
+    dropped. `domain`: the number of the owner, and `number`: which of its windows. The guest's gidd
+    finds both in the device's ACPI index, because the owner can write the content. A machine
+    without ACPI has no such index.
 
-    With `pages` it is an NVDIMM instead, whose memory the guest's kernel has pages of. Only a
-    window of the guest's own can be that. Its number is that of its slot.
+    With `pages` it is an NVDIMM instead, so that the guest's kernel has struct pages for it. That
+    is possible for the guest's own windows only. The number is that of its slot.
     """
 
     path: Path
@@ -37,7 +37,7 @@ class Window:
         readonly = "off" if self.writable else "on"
         options = ["memory-backend-file", f"id={name}", f"size={self.size}", "share=on"]
         if self.size % LARGE_PAGE == 0:
-            options.append(f"align={LARGE_PAGE}")  # so that large pages of the file are used
+            options.append(f"align={LARGE_PAGE}")  # allows large pages of the file
         return ",".join([*options, f"readonly={readonly}", f"mem-path={quote(self.path)}"])
 
     def device(self, name: str, is_pc: bool = True) -> str:
@@ -52,7 +52,7 @@ class Window:
 class Port:
     """A virtio-serial port: a unix socket on the host, /dev/virtio-ports/NAME in the guest.
 
-    Either QEMU listens at `path`, or it connects there, again and again where nobody listens.
+    QEMU either listens at `path`, or connects to it, repeatedly until somebody listens.
     """
 
     name: str
@@ -85,7 +85,7 @@ class Share:
 class Display:
     """A screen: a virtio-gpu, a KMS device of the guest with one connector, Virtual-1.
 
-    `vnc`: the unix socket where people may look at it; None: only screendump does.
+    `vnc`: the unix socket for viewers; None: only screendump shows it.
     """
 
     width: int
@@ -100,31 +100,31 @@ class Display:
 
 @dataclass
 class Machine:
-    """One guest, as QEMU is to make it. Windows are on its PCI bus in their order."""
+    """One guest, as QEMU runs it. Windows are on its PCI bus in their order."""
 
     name: str
     accel: str = "tcg"
     memory_mib: int = 1024
     cpus: int = 1
-    kernel: Path | None = None  # None: the first disk boots
+    kernel: Path | None = None  # None: boots from the first disk
     initramfs: Path | None = None
     kernel_arguments: list[str] = field(default_factory=list)
-    console: str = "null"  # a QEMU character device for the first serial port
+    console: str = "null"  # QEMU's character device for the first serial port
     shares: list[Share] = field(default_factory=list)
     disks: list[Path] = field(default_factory=list)
     ports: list[Port] = field(default_factory=list)
     windows: list[Window] = field(default_factory=list)
     doorbell: Path | None = None  # the socket of an ivshmem server
-    doorbell_vectors: int = 1  # as many as that server has for this machine
+    doorbell_vectors: int = 1  # the number that the server has for this machine
     monitor: Path | None = None  # where QEMU listens for QMP
     display: Display | None = None
-    modules: list[str] = field(default_factory=list)  # that the guest loads as it starts
-    devices: list[str] = field(default_factory=list)  # further arguments
-    s3: bool = True  # whether it can be off but for its memory
+    modules: list[str] = field(default_factory=list)  # modules that the guest loads at boot
+    devices: list[str] = field(default_factory=list)  # more arguments
+    s3: bool = True  # whether it supports suspend to RAM
     arch: Architecture = OWN
 
     def arguments(self) -> list[str]:
-        """The whole command line."""
+        """The complete command line."""
         split = ",kernel-irqchip=split" if self.doorbell and self.accel == "kvm" else ""
         command = [find_qemu(self.arch), "-M", f"{self.arch.machine}{split}", "-name", self.name]
         command += self.dimms()
@@ -143,7 +143,7 @@ class Machine:
         if self.display is not None:
             command += self.display.arguments()
         if self.doorbell is not None:
-            # The IOMMU that VFIO needs in the guest must be there before what it translates for.
+            # The IOMMU for VFIO must come before the devices that it serves.
             command += ["-device", "intel-iommu,intremap=on"]
         for share in self.shares:
             command += ["-virtfs", share.options()]
@@ -166,7 +166,7 @@ class Machine:
         return command + self.devices
 
     def dimms(self) -> list[str]:
-        """Room for the windows that are NVDIMMs; QEMU adds it to what it is told elsewhere."""
+        """Memory slots for windows that are NVDIMMs; QEMU adds these options to others."""
         size = sum(window.size for window in self.windows if window.pages) >> 20
         room = f"size={self.memory_mib}M,slots={DIMM_SLOTS},maxmem={self.memory_mib + size}M"
         return ["-machine", "nvdimm=on", "-m", room] if size > 0 else []
@@ -181,20 +181,20 @@ class Machine:
 
 RECONNECT_MS = 200
 DIMM_SLOTS = 64  # one for each window that a domain can have
-# A guest that has taken QEMU over starts no program, becomes nobody else, and leaves what the host
-# gave it of the processors as it is.
+# A guest that has compromised QEMU cannot start programs, change its user, or change its share of
+# the processors.
 SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 
 
 def quote(path: Path) -> str:
-    """A path within a QEMU option, where a comma ends it."""
+    """Quotes a path within a QEMU option, where a comma separates fields."""
     return str(path).replace(",", ",,")
 
 
 def disk_format(disk: Path) -> str:
-    """By the file's name, never by its content: that is the guest's to write.
+    """The format by the file's name, never by its content, which the guest can write.
 
-    A raw disk that was taken for qcow2 could name any file of the host as what lies behind it.
+    A raw disk taken for qcow2 could name any file of the host as its backing file.
     """
     return "qcow2" if disk.suffix == ".qcow2" else "raw"
 
@@ -207,13 +207,12 @@ def find_qemu(arch: Architecture = OWN) -> str:
 
 
 def tcg_words(arch: Architecture = OWN) -> list[str]:
-    """What a translated kernel is told.
+    """Kernel arguments for an emulated guest.
 
-    A PC's clock is the host's counter, with its rate. What would make it boot a second later, of
-    five, is left out; and so is what keeps processors of silicon from telling secrets: the
-    translator does not speculate, and each system call would have it forget what it knows of
-    memory, and take three times as long. Nor is memory cleared twice: what the kernel gives to
-    programs is always.
+    A PC's clock is the host's counter, with its frequency. The arguments skip self-tests and KASLR,
+    which take a second of five. They disable mitigations: TCG does not speculate, and with them
+    each system call would flush its translations and take three times as long. Memory is cleared
+    only once: the kernel clears what it gives to programs anyway.
     """
     words = ["cryptomgr.notests", "nokaslr", "mitigations=off", "init_on_alloc=0", *arch.words]
     khz = tsc_khz() if arch.is_pc else None
@@ -221,7 +220,7 @@ def tcg_words(arch: Architecture = OWN) -> list[str]:
 
 
 def accel_options(accel: str, arch: Architecture) -> list[str]:
-    """KVM as the host has it."""
+    """With KVM the guest has the host's processor."""
     if accel == "kvm":
         return ["-accel", "kvm", "-cpu", "host"]
     return ["-accel", "tcg,thread=multi", "-cpu", arch.cpu]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What of this machine a guest without a disk has as its root: this list, and nothing else.
+"""The folders of this machine that a guest without a disk has as its root: only this list.
 
-Folders are lent read-only, each by itself and mounted where it lies here. Of /etc, where
-secrets are, the guest has a copy of what programs need. All else of its root is empty memory.
+They are shared read-only, each mounted at the same path as here. Of /etc, which contains secrets,
+the guest gets a copy of what programs need. The rest of its root is empty memory.
 """
 
 import os
@@ -16,7 +16,7 @@ from .qemu import Share
 
 SYSTEM = Path("/usr")
 P9_OPTIONS = "ro,trans=virtio,version=9p2000.L,msize=1048576,cache=loose"
-TOP = Path(__file__).resolve().parents[2]  # of a clone, where this is in one
+TOP = Path(__file__).resolve().parents[2]  # the top of the clone, if this file is in one
 
 ETC = (
     "alternatives",
@@ -43,15 +43,15 @@ ETC = (
     "vulkan",
     "xdg",
 )
-# Of an installation outside /usr. Its other folders are its owner's.
+# In an installation outside /usr. Its other folders are private to its owner.
 OF_A_PREFIX = ("bin", "lib", "lib64", "libexec", "sbin", "share/gidway")
 NEVER = [Path(name) for name in ("/", "/boot", "/dev", "/etc", "/proc", "/run", "/sys", "/var/run")]
 
 
 def built_folders(build: Path | None = None) -> list[Path]:
-    """Where gidway's own programs, elements and libraries are, built or installed.
+    """The folders of gidway's own programs, elements and libraries, built or installed.
 
-    `build`: where only they are for a guest of another architecture.
+    `build`: the build folder for a guest of another architecture.
     """
     if build is not None:
         return [TOP, build]
@@ -67,10 +67,10 @@ def built_folders(build: Path | None = None) -> list[Path]:
 
 
 def lent_folders(work: Path | None = None, build: Path | None = None) -> list[Path]:
-    """All folders a guest sees, none of them within another. `build`: as above.
+    """All folders that a guest sees, none of them within another. `build`: as above.
 
-    `work`: the folder that its user works in; one that has more than somebody's work in it, as a
-    home or what the other folders lie in, is not lent.
+    `work`: the user's working folder. It is not shared if it holds more than that, such as a home
+    or the other folders.
     """
     folders = [SYSTEM]
     for folder in built_folders(build):
@@ -84,7 +84,7 @@ def lent_folders(work: Path | None = None, build: Path | None = None) -> list[Pa
 
 def may_be_lent(work: Path, others: list[Path]) -> bool:
     if any(work.is_relative_to(folder) for folder in others):
-        return False  # it is there already
+        return False  # already visible
     if any(work.is_relative_to(folder) for folder in NEVER[1:]) or work in NEVER:
         return False
     closed = [*others, home().resolve(), Path("/var/tmp"), Path("/tmp")]
@@ -92,9 +92,9 @@ def may_be_lent(work: Path, others: list[Path]) -> bool:
 
 
 def shares(folders: list[Path], usr: Path = SYSTEM) -> tuple[list[Share], bytes]:
-    """As QEMU lends them, and the list by which the guest mounts them.
+    """The shares for QEMU, and the list by which the guest mounts them.
 
-    `usr`: what it has as /usr.
+    `usr`: the folder that becomes its /usr.
     """
     tags = {f"root{n}": folder for n, folder in enumerate(folders)}
     lent = [Share(tag, usr if at == SYSTEM else at, writable=False) for tag, at in tags.items()]
@@ -102,14 +102,16 @@ def shares(folders: list[Path], usr: Path = SYSTEM) -> tuple[list[Share], bytes]
 
 
 def mount_list(mounts: Sequence[tuple[str, str, str, Path]]) -> bytes:
-    """As boot/initramfs-init reads it: type, options, source and place, each with a tab behind."""
+    """The format that boot/initramfs-init reads: type, options, source and place, with tabs
+    between.
+    """
     if any("\n" in str(place) for *_, place in mounts):
         raise CannotBoot("no guest can run from a folder that has a line's end in its name")
     return os.fsencode("".join("\t".join([*how, f"{place}\n"]) for *how, place in mounts))
 
 
 def copy_etc(target: Path, source: Path = Path("/etc")) -> None:
-    """What of /etc a guest has. Files that only some may read are left out."""
+    """Copies the guest's part of /etc. Files that are not readable for all are left out."""
     target.mkdir()
     for name in ETC:
         path = source / name

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Connections to unix sockets whose waits are bounded, also where the one that listens is busy.
+"""Connections to unix sockets with bounded waits, even if the listener is busy.
 
-QEMU takes one connection at a time and lets others wait, in a queue that is soon full. Python's own
-timeouts don't wait there: they fail at once, as if QEMU had done something wrong.
+QEMU accepts one connection at a time; others wait in a short queue. Python's own timeouts do not
+wait for a full queue: they fail at once.
 """
 
 import errno
@@ -15,7 +15,7 @@ PATH_BYTES = 107  # of a socket's address, which ends with a 0
 
 
 def bound_sending(connection: socket.socket, seconds: float) -> None:
-    """Lets no connect() and no send() wait for longer, as BlockingIOError."""
+    """Limits the time of each connect() and send(), which then raise BlockingIOError."""
     limit = struct.pack("@ll", int(seconds), int(seconds % 1 * 1e6))
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
 
@@ -33,10 +33,10 @@ def connect(
     kind: socket.SocketKind = socket.SOCK_STREAM,
     pid: int | None = None,
 ) -> socket.socket:
-    """A connection that waits `seconds`, over 0, at most: TimeoutError.
+    """Connects within `seconds`, which must be over 0, or raises TimeoutError.
 
-    FileNotFoundError or ConnectionRefusedError: nobody listens, or not any more; or, with `pid`,
-    another process, to which a link in a folder of others may have led.
+    FileNotFoundError or ConnectionRefusedError: nobody listens (any more); or, with `pid`, another
+    process does, as behind a link in a folder that others can write.
     """
     if len(os.fsencode(path)) > PATH_BYTES:
         why = "the path of the domain's socket is too long: set GID_RUNTIME_DIR to a shorter one"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a guest runs that cannot run this machine's programs: Debian's for its architecture.
+"""The programs of a guest that cannot run this machine's: Debian's for its architecture.
 
-They are fetched once, and kept in the user's cache: 0.9 GB. None of their scripts
-is run, so no emulator of programs is needed. gidway's own come from a clone that has been built for
-the architecture.
+They are fetched once, and kept in the user's cache: 0.9 GB. None of their scripts runs, so no
+user-mode emulator is needed. gidway's own programs come from a clone that is built for the
+architecture.
 """
 
 import fcntl
@@ -25,41 +25,43 @@ from .kernel_sources import BUILD_SECONDS, Apt, run
 from .qemu import find_qemu
 from .root import TOP
 
-# Each with all that it needs, by its name in Debian 13, and after a bar by that in Debian 14.
+# Fetched with their dependencies. The name in Debian 13, and after a bar the name in Debian 14.
 PACKAGES = (
-    # what boot/ runs
+    # for the scripts in boot/
     *("base-passwd", "bash", "busybox-static", "coreutils", "dash", "findutils", "grep"),
     *("hostname", "iproute2", "kmod", "mount", "procps", "python3", "sed", "util-linux"),
-    # what gidway's programs are linked with
+    # libraries of gidway's programs
     *("libcairo2", "libdrm2", "libegl1", "libepoxy0", "libgles2", "libinih1", "liblzma5"),
     *("libnettle8t64 | libnettle9", "libpixman-1-0", "libpng16-16t64", "libseccomp2"),
     *("libsystemd0", "libwayland-client0", "libwayland-egl1", "libwayland-server0"),
     *("libwlroots-0.18 | libwlroots-0.20", "libxkbcommon0", "libxxhash0", "weston"),
     *("gstreamer1.0-plugins-base", "gstreamer1.0-plugins-good", "gstreamer1.0-tools"),
-    # what films are played by
+    # for playing films
     *("gir1.2-gst-plugins-base-1.0", "gstreamer1.0-libav", "python3-gi"),
 )
 KERNELS = {"arm64": ("linux-image-arm64", "linux-image-arm64-16k")}
 TOOLS = ("apt-get", "depmod", "dpkg-deb")
-GIDD = "gidd/gidd"  # within a folder in which gidway is built
-# Links of the root to folders of /usr.
+GIDD = "gidd/gidd"  # in the folder of a gidway build
+# Links in the root to folders of /usr.
 MERGED = ("bin", "lib", "sbin")
-# Libraries of which there may be several, with a link to the one of choice.
+# Libraries with several implementations, and a link to the chosen one.
 ALTERNATIVES = ("blas/libblas.so.3", "lapack/liblapack.so.3")
-# Of /usr: descriptions of boards, and texts.
+# In /usr: device trees, and texts.
 USELESS = ("lib/linux-image-*", *(f"share/{name}" for name in ("doc", "info", "locale", "man")))
 
 
 @dataclass(frozen=True)
 class System:
-    """`root`: the folder with its usr, etc and boot. `build`: that of gidway, None: as here."""
+    """`root`: the folder with its usr, etc and boot. `build`: gidway's build folder; None: this
+    one's.
+    """
 
     root: Path = Path("/")
     build: Path | None = None
-    kind: str = ""  # of its kernel: how the name ends
+    kind: str = ""  # the suffix of its kernel's name
 
     def kernel(self) -> tuple[Path, Path]:
-        """Its kernel, and the folder of that one's modules."""
+        """Its kernel, and the folder of that kernel's modules."""
         return find_kernel(self.root / "boot", self.root / "lib/modules", self.kind)
 
     @property
@@ -67,7 +69,7 @@ class System:
         return None if self.build is None else self.root / "usr/bin/busybox"
 
     def translate(self, text: str) -> str:
-        """A path, or several, with those of this machine's build as the guest has them."""
+        """Replaces paths of this machine's build in the text with those in the guest."""
         if self.build is None:
             return text
         build = str(self.build)
@@ -78,11 +80,11 @@ OWN_SYSTEM = System()
 
 
 def system_of(arch: Architecture, cache: Path = CACHE) -> System:
-    """Fetched now, where it is another machine's and not there yet."""
+    """The system for an architecture. Fetches it if it is foreign and not cached."""
     if arch.is_own:
         own = System(kind=arch.kernels)
         if own != OWN_SYSTEM:
-            own.kernel()  # this machine may have none with such pages
+            own.kernel()  # this machine may lack a kernel with such pages
         return own
     build = build_of(arch)
     if not (build / GIDD).is_file():
@@ -91,7 +93,7 @@ def system_of(arch: Architecture, cache: Path = CACHE) -> System:
 
 
 def why_no_system(arch: Architecture, cache: Path = CACHE) -> str | None:
-    """Why no guest of the architecture can be booted at once, or None. Nothing is fetched."""
+    """Why no guest of the architecture can be booted now, or None. Fetches nothing."""
     try:
         find_qemu(arch)
         if arch.is_own:
@@ -107,7 +109,7 @@ def why_no_system(arch: Architecture, cache: Path = CACHE) -> str | None:
 
 
 def why_not_built(arch: Architecture) -> str:
-    """Its folder is named: GIDWAY_BUILD, where it is set, is that of this machine's own build."""
+    """Names the folder, as GIDWAY_BUILD, if set, is the folder of this machine's own build."""
     folder = shlex.quote(str(build_of(arch)))
     return (
         f"gidway is not built for {arch.debian}. Outside of ./run shell: "
@@ -141,7 +143,7 @@ def fetched_system(arch: Architecture, cache: Path = CACHE) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "system.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.is_dir():  # another run may have made it meanwhile
+        if not folder.is_dir():  # another run may have fetched it meanwhile
             print(f"Fetching programs of {arch.debian} for guests: once", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="system-", dir=cache) as name:
                 work = Path(name)
@@ -153,7 +155,7 @@ def fetched_system(arch: Architecture, cache: Path = CACHE) -> Path:
 
 
 def unpack(packages: list[Path], work: Path) -> Path:
-    """The root that they make, in `work`."""
+    """Unpacks the packages into a root in `work`."""
     root = work / "root"
     for name in MERGED:
         (root / "usr" / name).mkdir(parents=True)
@@ -162,7 +164,7 @@ def unpack(packages: list[Path], work: Path) -> Path:
         run(["dpkg-deb", "--extract", package, root], work, BUILD_SECONDS)
     for useless in (path for pattern in USELESS for path in (root / "usr").glob(pattern)):
         shutil.rmtree(useless)
-    # What the packages' scripts would do.
+    # The work of the packages' scripts.
     for name in ("passwd", "group"):
         shutil.copy(root / f"usr/share/base-passwd/{name}.master", root / "etc" / name)
     for name in ALTERNATIVES:

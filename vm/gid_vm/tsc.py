@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""How fast this processor's time stamp counter counts.
+"""The frequency of this processor's time stamp counter.
 
-A translated guest sees the host's counter and would find out its rate by a short loop as it boots:
-wrong by times where the host is busy just then, and so would be all its clocks.
+An emulated guest sees the host's counter, and would measure its frequency by a short loop at boot.
+On a busy host the result, and so all its clocks, would be wrong by a multiple.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ _PLAUSIBLE_KHZ = range(100_000, 20_000_000)
 
 @functools.cache
 def tsc_khz() -> int | None:
-    """None where it cannot be told: another kind of processor, or memory cannot be executed."""
+    """None: unknown, as for another processor, or if memory cannot be made executable."""
     if platform.machine() != "x86_64":
         return None
     try:
@@ -38,7 +38,7 @@ def tsc_khz() -> int | None:
 
 
 def _look(read: "ctypes._CFuncPtr") -> tuple[int, int]:
-    """The time in ns and the counter, as close together as one look of many had them."""
+    """The time in ns and the counter, from the reading with the smallest delay between both."""
     looks = []
     for _ in range(_LOOKS):
         before = time.monotonic_ns()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""User-mode Linux: a kernel that is a program of this machine, for guests without KVM.
+"""User-mode Linux: a kernel that runs as a program of this machine, for guests without KVM.
 
-QEMU's translator takes ten times as long for what a guest computes. In User-mode Linux programs run
-as they are; only what they ask of their kernel takes longer. It has none of QEMU's devices, so no
-memory and no doorbells that machines share. It is for guests that are there for their kernel:
-a display with a real vblank, cameras, codecs, dma-bufs.
+QEMU's emulation is ten times slower for computations. In User-mode Linux programs run natively, and
+only their system calls are slower. It has none of QEMU's devices, so no shared memory or doorbells
+between machines. It serves guests that are used for their kernel: a display with a real vblank,
+cameras, codecs, dma-bufs.
 
-The kernel is built in four minutes from sources that Debian has for its release, or for a later one
-(backports): before 6.19 it has one processor only. It is kept in the user's cache. It is no wall: a
-root of it can read all that its user can.
+The kernel is built in four minutes from Debian's sources for this release or a later one
+(backports): before 6.19 it has one processor only. It is kept in the user's cache. It gives no
+isolation: root in it can read everything that its user can.
 """
 
 import fcntl
@@ -27,14 +27,14 @@ from .kernel_sources import BUILD_SECONDS, extract, fetch_newer_sources, run
 from .vkms import EDITION, change_vkms
 
 CONFIG = Path(__file__).with_name("uml.config")
-VERSION = "7.2"  # Debian 14's; what the tests were run with
+VERSION = "7.2"  # of Debian 14; the tests were run with it
 TOOLS = ("apt-get", "bc", "bison", "depmod", "dpkg-deb", "flex", "gcc", "make", "tar", "xz")
-KERNEL = "linux"  # within the folder of what was built; its modules are in lib/modules
+KERNEL = "linux"  # in the folder of a build; its modules are in lib/modules
 AGENT = "/dev/ttyS0"  # in the guest
 
 
 def why_no_uml(cache: Path = CACHE) -> str | None:
-    """Why no such kernel can be had here, or None. Nothing is built to find it out."""
+    """Why no such kernel is available here, or None. Builds nothing."""
     if folder_of_kernel(cache).is_dir():
         return None
     if platform.machine() != "x86_64":
@@ -48,7 +48,7 @@ def folder_of_kernel(cache: Path) -> Path:
 
 
 def built_kernel(cache: Path = CACHE) -> Path:
-    """The folder with the kernel and its modules: built now, where it is not there yet."""
+    """The folder with the kernel and its modules. Builds it if necessary."""
     folder = folder_of_kernel(cache)
     if folder.is_dir():
         return folder
@@ -57,7 +57,7 @@ def built_kernel(cache: Path = CACHE) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "uml.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not folder.is_dir():  # another run may have made it meanwhile
+        if not folder.is_dir():  # another run may have built it meanwhile
             print("Building User-mode Linux for guests: once, four minutes", file=sys.stderr)
             with tempfile.TemporaryDirectory(prefix="uml-", dir=cache) as name:
                 work = Path(name)
@@ -67,11 +67,11 @@ def built_kernel(cache: Path = CACHE) -> Path:
 
 
 def build(source: Path, work: Path) -> None:
-    """Leaves the kernel and its modules in `work`/built."""
+    """Builds the kernel and its modules into `work`/built."""
     change_vkms(source / "drivers/gpu/drm/vkms")
     make = ["make", "-C", source, "ARCH=um", f"-j{os.cpu_count() or 1}"]
     run([*make, "defconfig"], work, BUILD_SECONDS)
-    # It takes names of files to pieces at spaces, and the clone's folder may have some.
+    # merge_config.sh splits file names at spaces, and the clone's path may contain some.
     shutil.copy(CONFIG, work / CONFIG.name)
     merge = [source / "scripts/kconfig/merge_config.sh", "-m", "-O", source, source / ".config"]
     run([*merge, CONFIG.name], work, BUILD_SECONDS)
@@ -89,23 +89,23 @@ def build(source: Path, work: Path) -> None:
 
 @dataclass
 class Program:
-    """One guest, as User-mode Linux is called for it."""
+    """One guest, as a command line of User-mode Linux."""
 
     name: str
     kernel: Path
     initramfs: Path
-    work: Path  # for what it keeps of itself
+    work: Path  # for its own files
     agent: int | None = None  # the descriptor of the agent's line
     memory_mib: int = 1024
     cpus: int = field(default_factory=lambda: min(2, os.cpu_count() or 1))
-    console: str = "null,fd:1"  # where it reads, and where it writes
+    console: str = "null,fd:1"  # input and output
     kernel_arguments: list[str] = field(default_factory=list)
     accel: str = "uml"
 
     def arguments(self) -> list[str]:
-        """The whole command line."""
+        """The complete command line."""
         command = [str(self.kernel), f"mem={self.memory_mib}M", f"initrd={self.initramfs}"]
-        # Several processors are only possible where programs are confined by seccomp.
+        # Several processors need seccomp mode.
         command += ["seccomp=on", f"ncpus={self.cpus}"]
         command += [f"uml_dir={self.work}/", f"con0={self.console}", "con=null", "ssl=null"]
         command += [f"ssl0=fd:{self.agent}"] if self.agent is not None else []
@@ -113,7 +113,7 @@ class Program:
         return [*command, f"gidway.name={self.name}", *self.kernel_arguments]
 
 
-if __name__ == "__main__":  # so that no test has to wait for it
+if __name__ == "__main__":  # builds it in advance, so that no test waits for it
     try:
         built_kernel()
     except CannotBoot as error:

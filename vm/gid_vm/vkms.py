@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""What is changed in the kernel's virtual display, vkms, before it is built for guests.
+"""Patches for the kernel's virtual display, vkms, which are applied when it is built for guests.
 
-Linux 6.12 to 7.2 lose pictures that are to be written back where the machine is busy, and take from
-then on the end of each later one for that of the one before:
+Linux 6.12 to 7.2 lose write-back jobs on a busy machine, and from then on take the end of each
+later job for that of the one before:
 
-- A commit is on the screen before it says that it is to be written. With a refresh between the
-  two, the commit counts as shown, and the next one may take its place before it was written.
-- Whoever wants no more checksums, or has written its picture, stops the mixing of planes for all
-  others that want it.
+- A commit is shown before its write-back job is queued. If a refresh comes between the two,
+  the commit counts as shown, and the next one may replace it before the job ran.
+- A client that stops its checksums, or whose write-back is done, stops composition for all other
+  clients that need it.
 
-A test whose display is mended here says what gidway does, and not how busy the machine was.
+So tests of displays show what gidway does, and not how busy the machine was.
 """
 
 from pathlib import Path
 
-EDITION = 3  # of these changes: what was built with others has another folder
+EDITION = 3  # the version of these changes: part of the name of build folders
 
-# Of each file, the text that is replaced, where it is there, and by what.
+# For each file: a text, and its replacement, if the text is there.
 CHANGES = (
-    # Linux 6.12 has a writeback connector that may not be on beside its screen.
+    # Linux 6.12: the writeback connector may not be enabled together with its screen.
     (
         "vkms_output.c",
         "\tdrm_mode_config_reset(dev);\n",
@@ -31,7 +31,7 @@ CHANGES = (
 \tdrm_mode_config_reset(dev);
 """,
     ),
-    # What is to be written belongs to the new state before that is shown.
+    # The job is attached to the new state before that is shown.
     (
         "vkms_writeback.c",
         "= output->composer_state;",
@@ -44,7 +44,7 @@ CHANGES = (
         "\tdrm_atomic_helper_commit_modeset_enables(dev, old_state);\n\n"
         "\tdrm_atomic_helper_commit_planes(dev, old_state, 0);\n",
     ),
-    # Planes are mixed as long as somebody wants it.
+    # Counts the clients that need composition.
     ("vkms_drv.h", "\tbool composer_enabled;\n", "\tint composer_enabled;\n"),
     (
         "vkms_composer.c",
@@ -55,7 +55,7 @@ CHANGES = (
 
 
 def change_vkms(folder: Path) -> None:
-    """`folder`: the driver's own, with its sources."""
+    """`folder`: the driver's sources."""
     for name, old, new in CHANGES:
         file = folder / name
         if file.is_file():

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Runs in a guest: starts commands for the host and sends back what they print.
+"""Runs in a guest: starts commands for the host and sends their output back.
 
-One JSON object a line over the virtio-serial port. From the host, with an `id` of its choice:
-{"hello"}, {"id", "run": [word…], "env", "cwd", "stdin"}, {"id", "signal"}, {"power": "off"}.
-To the host: {"ready"} as the answer to hello, then for each command {"id", "out"} or {"id", "err"}
-in base64, and last {"id", "exit"} (negative: the signal that ended it).
+Messages are JSON objects, one a line, over the virtio-serial port. The host sends, with an `id`
+that it chooses: {"hello"}, {"id", "run": [word…], "env", "cwd", "stdin"}, {"id", "read"}, {"id",
+"signal"}, {"power": "off"}. The agent sends {"ready"} in answer to hello; for each command {"id",
+"out"} and {"id", "err"} in base64, and at the end {"id", "exit"} (negative: a signal).
 
-Given a device and a folder, it uses the device instead, says {"ready"} by itself, and what comes is
-the names of files: it takes each message from that file of the folder.
+With a device and a folder as arguments it uses that device, sends {"ready"} without being asked,
+and receives names of files: it reads each message from the file of that name in the folder.
 
-Each module that it imports makes the guest boot later, under TCG by up to a tenth of a second.
+Each imported module makes the guest boot later, under TCG by up to a tenth of a second.
 """
 
 import binascii
@@ -38,7 +38,7 @@ def open_port() -> io.FileIO:
 
 
 def fetch(line: bytes) -> bytes:
-    """The message that a line is, or that it names."""
+    """The message in this line, or in the file that it names."""
     if len(sys.argv) < 3:
         return line
     path = f"{sys.argv[2]}/{line.decode()}"
@@ -64,13 +64,13 @@ class Agent:
         self.send(id=number, **{kind: binascii.b2a_base64(data, newline=False).decode()})
 
     def serve(self) -> None:
-        if len(sys.argv) > 1:  # it loses what comes before somebody listens: a hello
+        if len(sys.argv) > 1:  # the device drops data while nobody listens, such as a hello
             self.send(ready=os.uname().release)
-        parts: list[bytes] = []  # of a line; what it is given may be long, and comes in pages
+        parts: list[bytes] = []  # of one line: stdin can be long, and arrives in pages
         while True:
             data = self.port.read(65536)
             if not data:
-                time.sleep(0.05)  # the host has not opened its end yet, or closed it
+                time.sleep(0.05)  # the host has not opened its end yet, or has closed it
                 continue
             *lines, rest = data.split(b"\n")
             if lines:
@@ -81,7 +81,7 @@ class Agent:
                 try:
                     message = json.loads(fetch(line))
                 except (OSError, ValueError):
-                    continue  # the host's end was closed in the middle of it
+                    continue  # the host closed its end in the middle of the line
                 if "power" in message:
                     return
                 if "hello" in message:
@@ -102,7 +102,7 @@ class Agent:
                 pass  # it has just ended
 
     def read(self, number: int, path: str) -> None:
-        """Sends what is in a file, without a program that would have to start for it."""
+        """Sends the content of a file, without starting a program."""
         try:
             with open(path, "rb") as file:
                 while data := file.read(65536):
@@ -114,7 +114,7 @@ class Agent:
         self.send(id=number, exit=code)
 
     def find_folder(self, number: int, wanted: str) -> str:
-        """Where the command runs: not every folder of the host is lent."""
+        """The folder in which the command runs: the guest does not see every folder of the host."""
         if os.path.isdir(wanted):
             return wanted
         folder = os.environ.get("GIDWAY_FOLDER", "/")
@@ -145,7 +145,7 @@ class Agent:
         threading.Thread(target=self.finish, args=(number, process, stdin), daemon=True).start()
 
     def finish(self, number: int, process: subprocess.Popen[bytes], stdin: bytes) -> None:
-        """Gives the command its input, sends what it prints, and last how it ended."""
+        """Writes the command's input, sends its output, and at the end its exit code."""
         copies = [
             threading.Thread(target=self.copy, args=(number, kind, stream), daemon=True)
             for kind, stream in (("out", process.stdout), ("err", process.stderr))
@@ -156,7 +156,7 @@ class Agent:
             process.stdin.write(stdin)
             process.stdin.close()
         except BrokenPipeError:
-            pass  # a command need not read what it is given
+            pass  # a command need not read its input
         code = process.wait()
         for copy in copies:
             copy.join(timeout=5)  # a child of the command may keep the pipe open
@@ -164,7 +164,7 @@ class Agent:
         self.send(id=number, exit=code)
 
     def copy(self, number: int, kind: str, stream: io.BufferedReader) -> None:
-        """What comes line by line goes together: each message costs a translated guest 10 ms."""
+        """Collects output for a moment: each message costs an emulated guest 10 ms."""
         while data := os.read(stream.fileno(), 65536):
             self.send_text(number, kind, data)
             time.sleep(0.05)
