@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A cockpit for measuring: a place for each of its domains."""
+"""A cockpit for measurements: starts and stops its domains."""
 
 import contextlib
 import os
@@ -18,9 +18,12 @@ from lab.domains.there import There
 
 
 class Cockpit:
-    """The domains of a configuration. `guests`: those that are machines of their own. `contained`:
-    those whose programs are in containers, and further options of podman. `sessions`: as of Here.
-    Programs that are started meanwhile, by whomever, find them by their GID_DOMAIN."""
+    """The domains of a configuration.
+
+    `guests`: domains that run as virtual machines. `contained`: domains whose programs run in
+    containers, with further options of podman. `sessions`: as in Here. Programs find the cockpit by
+    $GID_RUNTIME_DIR, and their domain by $GID_DOMAIN.
+    """
 
     def __init__(
         self,
@@ -37,7 +40,7 @@ class Cockpit:
         self.configuration = folder / "cockpit.conf"
         self.configuration.write_text(text)
         os.environ["GID_RUNTIME_DIR"] = str(folder)
-        # What guests share is made by it: it comes before them, and ends after them.
+        # The hub creates the memory that guests share: it starts before them, and ends after them.
         self._hub = self._find_hub() if guests else None
         self._places: dict[str, Place] = {}
 
@@ -49,19 +52,19 @@ class Cockpit:
         return None if hub is None else hub.name
 
     def place(self, domain: str, core: int | None = None, devices: Sequence[str] = ()) -> Place:
-        """One that does not run yet. `core`, `devices`: as of Here and There."""
+        """A place that does not run yet. `core`, `devices`: as in Here and There."""
         if domain in self._guests:
             place = There(domain, self.configuration, core, self._patience, devices)
         else:
             words = domain, self.configuration, core, self._patience, self._sessions
             options = self._contained.get(domain)
             place = Here(*words) if options is None else Contained(*words, options)
-        # Known before it has booted: whoever is interrupted meanwhile ends it, too.
+        # Registered before it has booted, so that an interruption meanwhile ends it as well.
         self._places[domain] = place
         return place
 
     def start(self, domain: str, core: int | None = None, devices: Sequence[str] = ()) -> Place:
-        """Returns when its gidd can be connected to."""
+        """Returns when its gidd accepts connections."""
         if self._hub is not None and self._hub not in {domain, *self._places}:
             self.start(self._hub)
         place = self.place(domain, core, devices)
@@ -72,17 +75,17 @@ class Cockpit:
         return self._places[domain]
 
     def check(self) -> None:
-        """Raises if a program has ended that should not have."""
+        """Raises if a program has ended unexpectedly."""
         for place in self._places.values():
             place.check()
 
     @property
     def guests(self) -> set[str]:
-        """The domains that run as machines of their own now."""
+        """The domains that run as virtual machines now."""
         return self._guests & self._places.keys()
 
     def logs(self, lines: int = 8) -> str:
-        """The end of what each program wrote."""
+        """The last lines of each program's output."""
         ends = []
         for domain, place in self._places.items():
             for name, text in place.logs().items():
@@ -91,18 +94,22 @@ class Cockpit:
         return "\n".join(ends)
 
     def keep_logs(self) -> None:
-        """What programs of guests said, which is gone with them, beside the logs of the others."""
+        """Saves the output of the guests' programs beside the other logs: it is lost with the
+        guests.
+        """
         for domain in self.guests:
             for name, text in self._places[domain].logs().items():
                 (self.folder / f"{domain}-{name}.log").write_text(text)
 
     def kill(self) -> None:
-        """All at once: guests before their hub."""
+        """Kills all domains: guests before their hub."""
         for place in sorted(self._places.values(), key=lambda place: place.domain == self._hub):
             place.kill()
 
     def close(self) -> None:
-        """Guests before their hub, and all of them at once. Interrupted, it kills what is left."""
+        """Stops the guests in parallel, then their hub. If interrupted, it kills the remaining
+        ones.
+        """
         guests = [self._places[name] for name in self.guests]
         others = [place for place in self._places.values() if place not in guests]
         try:
@@ -111,7 +118,7 @@ class Cockpit:
                 try:
                     wait(ends)
                 except KeyboardInterrupt:
-                    _kill(guests)  # which is what the threads wait for
+                    _kill(guests)  # which ends the threads' waits
                     raise
             for end in ends:
                 end.result()
@@ -131,7 +138,7 @@ def _kill(places: list[Place]) -> None:
 def gidds(
     text: str, folder: Path, domains: Sequence[str], cores: Sequence[int | None] = ()
 ) -> Iterator[Cockpit]:
-    """One for each of these domains of the configuration, in that order. `cores`: as of Here."""
+    """Runs a gidd for each of these domains, in this order. `cores`: as in Here."""
     cockpit = Cockpit(folder, text, sessions=False)
     try:
         for domain, core in zip_longest(domains, cores):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A domain of this machine whose programs are in a container, by podman as gid-cockpit has it.
+"""A domain of this machine whose programs run in a container: podman as gid-cockpit uses it.
 
-Its gidd is no part of that, and is a process of this machine. The container's image has nothing but
-folders: this machine's programs, and what was built of gidway, are lent to it.
+Its gidd runs outside the container, as a process of this machine. The container's image has only
+empty folders: this machine's programs and gidway's build are mounted into it.
 """
 
 import contextlib
@@ -28,19 +28,19 @@ from lab.domains.program import PATIENCE, LabError, Program, Wanting, wait_for
 
 TOP = Path(__file__).resolve().parents[2]
 IMAGE = "localhost/gidway-lab"
-ALIVE = "alive"  # a FIFO: the container's first process reads it, and ends when we have
+ALIVE = "alive"  # a FIFO: the container's first process reads it, and ends when we end
 
-# What a container has by itself, or is of our user's session.
+# Variables that a container sets itself, or that belong to our user's session.
 _OWN = {"HOME", "HOSTNAME", "TMPDIR", "XDG_RUNTIME_DIR"}
-_NO_MORE = 128  # exit statuses above it are of signals
-_STOP_SECONDS = 1  # for a container whose programs are to end
+_NO_MORE = 128  # larger exit statuses mean signals
+_STOP_SECONDS = 1  # for a container whose programs must end
 
 
 # --- podman ---------------------------------------------------------------------------------------
 
 
 def archive() -> bytes:
-    """Folders, and the links into /usr that each system has."""
+    """The image's files: folders, and the usual links into /usr."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         for name in ("dev", "etc", "proc", "run", "sys", "tmp", "usr", "var"):
@@ -55,7 +55,7 @@ def archive() -> bytes:
 
 
 def podman(*words: str, stdin: bytes = b"") -> str:
-    """What it printed."""
+    """Runs podman, and returns its output."""
     command = [shutil.which("podman") or "podman", *words]
     try:
         done = subprocess.run(command, input=stdin, capture_output=True, timeout=PATIENCE)
@@ -67,7 +67,7 @@ def podman(*words: str, stdin: bytes = b"") -> str:
 
 
 def make_image() -> str:
-    """Anew, of the same name. The one before: what runs of it goes on."""
+    """Replaces the image. Returns the id of the previous one, whose containers keep running."""
     before = podman("images", "--quiet", IMAGE).strip()
     podman("import", "-", IMAGE, stdin=archive())
     return before
@@ -75,7 +75,7 @@ def make_image() -> str:
 
 @cache
 def why_not() -> str | None:
-    """Why no container can run here; None: one can."""
+    """The reason why no container can run here; None: containers can run."""
     if shutil.which("podman") is None:
         return "podman is not in $PATH"
     words = ["--rm", "--network=none", "--read-only", "--volume=/usr:/usr:ro", IMAGE, "true"]
@@ -90,17 +90,17 @@ def why_not() -> str | None:
 
 @cache
 def controllers() -> list[str]:
-    """Of control groups, those that podman has here."""
+    """The control group controllers that podman can use here."""
     return json.loads(podman("info", "--format={{json .Host.CgroupControllers}}"))
 
 
 def has_groups() -> bool:
-    """Whether podman has control groups here: it can pause containers then, and limit them."""
+    """Whether podman can use control groups here, and so pause and limit containers."""
     return "memory" in controllers()
 
 
 def keys(domain: str, folder: Path) -> str:
-    """Of a domain in the cockpit's file, whose runtime folder this is."""
+    """The keys of a domain in the cockpit's file. `folder`: its runtime folder."""
     alive = _files(domain, folder) / ALIVE
     command = shlex.join(["sh", "-c", f"cat {shlex.quote(str(alive))} && exit"])
     user = f"user={pwd.getpwuid(os.geteuid()).pw_name}" if os.geteuid() == 0 else ""
@@ -112,9 +112,9 @@ def _files(domain: str, folder: Path) -> Path:
 
 
 def _options(files: Path) -> list[str]:
-    """Of podman: what is lent to the container."""
+    """Podman's options that mount files into the container."""
     build = Path(os.environ.get("GIDWAY_BUILD", TOP))
-    # Some libraries are links of /usr to the one of choice.
+    # Some libraries are links from /usr to an alternative.
     lent = {Path("/usr"), Path("/etc/alternatives"), TOP}
     lent |= set() if build.is_relative_to(TOP) else {build}
     words = ["--rm", f"--stop-timeout={_STOP_SECONDS}", f"--volume={files}:{files}"]
@@ -125,7 +125,11 @@ def _options(files: Path) -> list[str]:
 
 
 class ContainedProgram(Program):
-    """`client`: podman, which has its output and ends with it. `told`: has its process's number."""
+    """A program in the container.
+
+    `client`: the podman process that has its output and ends with it. `told`: the file with its
+    process id.
+    """
 
     def __init__(self, name: str, place: "Contained", client: Process, told: Path) -> None:
         self.name, self._place, self._client, self._told = name, place, client, told
@@ -158,7 +162,7 @@ class ContainedProgram(Program):
         return self._client.said()
 
     def signal(self, number: signal.Signals) -> None:
-        """Podman passes none on."""
+        """Sends the signal to the program itself: podman does not forward signals."""
         if self.is_running():
             with contextlib.suppress(ProcessLookupError, LabError):  # it has just ended
                 os.killpg(self.pid_here, number)
@@ -177,8 +181,10 @@ class ContainedProgram(Program):
 
 
 class Contained(Here):
-    """`options`: further ones of podman. What befalls all of its programs befalls the container,
-    and its gidd only if it is killed."""
+    """A domain with a container. `options`: further options of podman.
+
+    signal_all() acts on the container; only kill() also acts on its gidd.
+    """
 
     def __init__(
         self,
@@ -202,11 +208,11 @@ class Contained(Here):
         except CockpitError as error:
             raise LabError(str(error)) from None
         alive = self.folder / ALIVE
-        with contextlib.suppress(FileExistsError):  # of a place before this one
+        with contextlib.suppress(FileExistsError):  # from an earlier place
             os.mkfifo(alive)
         self._alive = os.open(alive, os.O_RDWR | os.O_CLOEXEC)
         if (registry := os.environ.get("GST_REGISTRY")) and Path(registry).exists():
-            # Programs have looked at GStreamer's plugins already, and cannot write down more.
+            # This machine's programs have scanned GStreamer's plugins; the container cannot write.
             self.environment |= {
                 "GST_REGISTRY": str(self.put(Path(registry))),
                 "GST_REGISTRY_UPDATE": "no",
@@ -215,7 +221,7 @@ class Contained(Here):
     # --- the container ---
 
     def up(self) -> None:
-        """Of its gidd and its container what does not run."""
+        """Starts its gidd and its container, unless they run."""
         if not self.is_running("gidd"):
             self._beside.up()
             self._programs["gidd"] = self._beside["gidd"]
@@ -226,15 +232,15 @@ class Contained(Here):
         return super().is_up() and self._first_process() is not None
 
     def update(self) -> None:
-        """The image is replaced, and the container made anew; nothing runs in it then."""
+        """Replaces the image, and creates the container anew; then nothing runs in it."""
         before = make_image()
         self._start_container()
         self._await_clients()
-        with contextlib.suppress(LabError):  # another container runs of it
+        with contextlib.suppress(LabError):  # another container still uses it
             podman("rmi", before)
 
     def end_container(self) -> None:
-        """At once. Its gidd stays."""
+        """Kills the container at once. Its gidd keeps running."""
         podman("rm", "--force", "--ignore", "--time=0", self.container.name)
         self._await_clients()
 
@@ -256,12 +262,12 @@ class Contained(Here):
                 program.wait(PATIENCE)
 
     def pid_here(self, pid: int) -> int:
-        """Of a process in it."""
+        """The process id on this machine of a process in the container."""
         if (first := self._first_process()) is None:
             raise ProcessLookupError(f"the container of {self.domain} does not run")
         space = os.readlink(f"/proc/{first}/ns/pid")
         for found in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has just ended, or is another user's
+            with contextlib.suppress(OSError):  # it has just ended, or belongs to another user
                 if os.readlink(found / "ns" / "pid") == space:
                     status = (found / "status").read_text()
                     (line,) = (one for one in status.splitlines() if one.startswith("NSpid:"))
@@ -296,7 +302,9 @@ class Contained(Here):
         return [*words, self.container.name]
 
     def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Program:
-        """One that ends with the container, which ends with us, even if we are killed."""
+        """Starts a program that ends with the container. The container ends with us, even if we are
+        killed.
+        """
         told = self.folder / f"{name}.pid"
         told.unlink(missing_ok=True)
         words = [*self._exec(environment), *TELL_PID, str(told), *self._before, *command]
@@ -307,7 +315,7 @@ class Contained(Here):
         return self._run(command, words, os.environ, stdin, patience)
 
     def before_others(self, level: int = 9) -> list[str]:
-        """It may have a right that we have, or not: as by a control group without real time."""
+        """Finds out in the container: its permissions can differ from ours."""
         for words in (["chrt", "--fifo", str(level)], ["nice", "--adjustment=-15"]):
             with contextlib.suppress(LabError):
                 self.run([*words, "true"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An ordinary compositor of wlroots without a screen; its output may be a stream by gid-capture."""
+"""An ordinary wlroots compositor without a screen; gid-capture can publish its output."""
 
 import shutil
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.domains.place import Place
 
-SIZE = (1280, 720)  # labwc has no setting for it
+SIZE = (1280, 720)  # labwc has no setting for its size
 _SETTINGS = {"WLR_BACKENDS": "headless", "WLR_LIBINPUT_NO_DEVICES": "1", "WLR_RENDERER": "pixman"}
 _SWAY = """\
 output HEADLESS-1 mode {width}x{height}@60Hz
@@ -30,7 +30,7 @@ _LABWC_WINDOW += '<action name="MoveTo" x="{0.x}" y="{0.y}"/></windowRule>'
 
 @dataclass(frozen=True)
 class Window:
-    """Where the window is to be whose title has this word."""
+    """The position of a window whose title has this word."""
 
     title: str
     x: int
@@ -38,12 +38,18 @@ class Window:
 
 
 def kinds() -> list[str]:
-    """Those that are here, the better one first: windows of labwc stack, as a desktop's do."""
+    """The compositors that are installed, the better one first: labwc stacks windows as desktops
+    do.
+    """
     return [kind for kind in ("labwc", "sway") if shutil.which(kind)]
 
 
 class Compositor:
-    """`windows`: where they are; None: each covers the whole output. `size`: of sway's output."""
+    """A running compositor.
+
+    `windows`: their positions; None: each window covers the whole output. `size`: the size of
+    sway's output.
+    """
 
     output = "HEADLESS-1"
 
@@ -54,9 +60,9 @@ class Compositor:
         windows: Iterable[Window] | None = None,
         size: tuple[int, int] = SIZE,
     ) -> None:
-        """Returns when programs can connect to it: with `environment`."""
+        """Returns when programs can connect to it, with `environment`."""
         self.place = place
-        self.folder = place.folder / kind  # whatever one that was killed has left
+        self.folder = place.folder / kind  # may have files of a killed compositor
         place.run(["sh", "-c", 'rm -rf "$0" && mkdir -m 700 "$0"', str(self.folder)])
         name, text, option = _sway(windows, size) if kind == "sway" else _labwc(windows)
         settings = place.write(f"{self.folder.name}/{name}", text.encode())
@@ -72,7 +78,7 @@ class Compositor:
 
 
 class Desktop(Compositor):
-    """One whose output is the stream."""
+    """A compositor whose output is published as the stream."""
 
     def __init__(
         self, place: Place, kind: str, stream: str, windows: Iterable[Window] | None = None
@@ -91,7 +97,9 @@ def _sway(windows: Iterable[Window] | None, size: tuple[int, int]) -> tuple[str,
 
 
 def _labwc(windows: Iterable[Window] | None) -> tuple[str, str, str]:
-    """A folder of its own: nobody's settings, no menu, nothing that starts by itself."""
+    """Uses a separate folder, without a user's settings, menus or programs that start
+    automatically.
+    """
     rules: Iterable[str] = [_LABWC_WHOLE]
     if windows is not None:
         rules = (_LABWC_WINDOW.format(window) for window in windows)

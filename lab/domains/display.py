@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""gid-cluster in a domain, and what it says of itself."""
+"""gid-cluster in a domain, and the status that it reports."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ _TIMES = ("decided_ns", "shown_ns", "last_frame_ns")
 
 
 class Display:
-    """All times are of this machine's clock."""
+    """A gid-cluster. All times are of this machine's clock."""
 
     command: str | Path = "gid-cluster"
 
@@ -21,10 +21,10 @@ class Display:
         self.status_path = place.folder / "cluster.sock"
 
     def launch(self, configuration: str, *options: str, before: Sequence[str] = ()) -> None:
-        """Returns when it tells its status. `before`: how it is started before others."""
+        """Returns when it reports its status. `before`: a command that gives it priority."""
         self.config = self.place.write("cluster.conf", configuration.encode())
         files = [f"--config={self.config}", f"--status={self.status_path}"]
-        # Where it has a screen, nobody else is there to have it.
+        # If the domain has a screen, no other program uses it: no seat manager is needed.
         command = [*before, str(self.command), *files, *options]
         self.place.start("display", command, LIBSEAT_BACKEND="noop")
         self._wait("gid-cluster's start", lambda: self.place.ask(self.status_path))
@@ -38,7 +38,7 @@ class Display:
 
     @property
     def scheduling(self) -> str:
-        """What it really got."""
+        """The scheduling policy that it really got."""
         pid = self.program.pid_here
         return "what its own machine gives it" if pid is None else priority.scheduling(pid)
 
@@ -65,14 +65,14 @@ class Display:
         self._wait(f"the {role}'s live picture", lambda: self.role(role)["state"] == "live")
 
     def photograph(self, picture: Path, stream: str, patience: float) -> None:
-        """Of its screen or, where it has none, of the stream of what it shows."""
+        """A picture of its screen or, if it has none, of the stream of its output."""
         if self.place.screen:
             self.place.photograph(picture)
             return
         self.snap(picture, self.place.domain, stream, patience)
 
     def snap(self, picture: Path, owner: str, stream: str, patience: float) -> None:
-        """Of a stream that its domain may read."""
+        """A picture of a stream that its domain may read."""
         shot = self.place.folder / "screenshot.png"
         command = ["gidctl", f"--domain={self.place.domain}", "snap", owner, stream]
         self.place.run([*command, f"--wait={patience}", "-o", str(shot)])

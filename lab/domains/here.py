@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A domain of this machine: its programs are processes like others."""
+"""A domain of this machine: its programs are ordinary processes."""
 
 import contextlib
 import json
@@ -15,8 +15,11 @@ from lab.domains.program import PATIENCE, LabError, Program, wait_for
 
 
 class Process(Program):
-    """`log` has its standard error, after what others of its name have written; `output` the
-    other. `more`: as of Popen."""
+    """A process of this machine.
+
+    `log`: gets its standard error, appended. `output_path`: gets its standard output. `more`: as in
+    Popen.
+    """
 
     def __init__(
         self,
@@ -66,9 +69,9 @@ class Process(Program):
             os.killpg(self.pid, number)
 
     def wait(self, patience: float) -> int:
-        """What it started itself goes with it."""
+        """Returns its exit status, and kills its child processes."""
         if self._is_over:
-            return self.process.wait()  # its number may be another's by now
+            return self.process.wait()  # its process id may have been reused
         try:
             status = self.process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -87,7 +90,7 @@ def gidd_command(domain: str, configuration: Path, gidd: str | Path = "gidd") ->
 
 
 def _connect(connection: socket.socket, path: Path) -> bool:
-    """Not where so many ask that there is no room for one more: then it may try again."""
+    """False if the socket's backlog is full: the caller may try again."""
     try:
         connection.connect(str(path))
     except BlockingIOError:
@@ -96,7 +99,7 @@ def _connect(connection: socket.socket, path: Path) -> bool:
 
 
 def ask(path: Path, patience: float = PATIENCE) -> dict:
-    """The JSON that a unix socket tells whoever connects."""
+    """The JSON that a Unix socket sends to a new connection."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(patience)
         wait_for(f"room for a question at {path}", lambda: _connect(connection, path), patience)
@@ -105,9 +108,12 @@ def ask(path: Path, patience: float = PATIENCE) -> dict:
 
 
 class Here(Place):
-    """`core`: the processor that its programs run on; None: any. `sessions`: each has a session of
-    its own, among which the kernel shares processors; else niceness counts among all. `runtime`
-    and `folder` are beside the configuration unless they are said."""
+    """A domain of this machine.
+
+    `core`: the CPU core that its programs run on; None: any. `sessions`: each program has its own
+    session. The kernel shares the CPU fairly among sessions; within one session, niceness counts.
+    `runtime` and `folder` are beside the configuration by default.
+    """
 
     gidd: str | Path = "gidd"
 
@@ -128,7 +134,7 @@ class Here(Place):
         self._before = [] if core is None else ["taskset", "-c", str(core)]
 
     def up(self, *under: str | Path) -> None:
-        """`under`: a command that runs gidd, such as valgrind's."""
+        """Starts gidd. `under`: a command that runs it, such as valgrind."""
         notify = self._configuration.with_name(f"{self.domain}.notify")
         command = gidd_command(self.domain, self._configuration, self.gidd)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
@@ -147,7 +153,7 @@ class Here(Place):
                 notify.unlink()
 
     def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Process:
-        """One that ends with us, even if we are killed."""
+        """Starts a program that ends with us, even if we are killed."""
         return self._process(name, [*self._before, *command], os.environ | environment)
 
     def _process(self, name: str, command: list[str], environment: Mapping[str, str]) -> Process:
@@ -166,7 +172,7 @@ class Here(Place):
         stdin: bytes,
         patience: float | None,
     ) -> str:
-        """`words`: what runs the command."""
+        """`words`: the full command that runs `command`."""
         try:
             result = subprocess.run(
                 words,
@@ -201,7 +207,7 @@ class Here(Place):
             return ask(path, self.patience)
         except TimeoutError:
             raise LabError(f"{path} of {self.domain} does not answer") from None
-        except (FileNotFoundError, ConnectionError, ValueError):  # or who listened has just ended
+        except (FileNotFoundError, ConnectionError, ValueError):  # or the server has just ended
             return None
 
     def to_here(self, time: int) -> int:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Where a domain's programs run: on this machine (here.py), in a container of it (contained.py) or
-in a guest (there.py).
+"""Where a domain's programs run: on this machine (here.py), in a container (contained.py) or in a
+guest (there.py).
 
-All look the same to who uses them. Paths are as the domain's programs see them, and times as the
-clock of the domain has them, unless said otherwise.
+All have the same interface. Paths are those that the domain's programs see, and times are of the
+domain's clock, unless said otherwise.
 """
 
 import contextlib
@@ -17,16 +17,19 @@ from pathlib import Path
 from lab.domains import priority
 from lab.domains.program import LabError, Program, wait_for
 
-# Tells which process a program is, as its domain counts them, to who could not know otherwise.
+# Runs a program that first writes its process id, as its domain counts it, into a file.
 TELL_PID = ["sh", "-c", 'echo $$ >"$0" && exec "$@"']
 
 
 class Place(ABC):
-    """A domain, to start programs in, each by a name of its own. `folder` is for their files,
-    `runtime` has what its gidd makes; `environment` is what all of them get."""
+    """A domain in which programs are started, each with a unique name.
 
-    pause = 0.02  # seconds between looks at what is waited for
-    end_seconds = 5.0  # for a program whose end nobody looks at
+    `folder`: for their files. `runtime`: gidd's runtime folder. `environment`: variables for all
+    programs.
+    """
+
+    pause = 0.02  # seconds between two polls of a condition
+    end_seconds = 5.0  # for a program whose end is not checked
 
     def __init__(self, domain: str, folder: Path, runtime: Path, patience: float) -> None:
         self.domain, self.folder, self.runtime = domain, folder, runtime
@@ -34,11 +37,11 @@ class Place(ABC):
         self.environment = {"GID_DOMAIN": domain, "GID_RUNTIME_DIR": str(runtime)}
         self._programs: dict[str, Program] = {}
 
-    # --- what a place has to know ---
+    # --- to be implemented ---
 
     @abstractmethod
     def up(self) -> None:
-        """Starts the domain's gidd. Returns when it can be connected to."""
+        """Starts the domain's gidd. Returns when it accepts connections."""
 
     @abstractmethod
     def launch(self, name: str, command: list[str], environment: dict[str, str]) -> Program:
@@ -46,43 +49,43 @@ class Place(ABC):
 
     @abstractmethod
     def run(self, command: Sequence[str], stdin: bytes = b"", patience: float | None = None) -> str:
-        """A program to its end: what it printed. Raises LabError if it fails."""
+        """Runs a program to its end, and returns its output. Raises LabError if it fails."""
 
     @abstractmethod
     def put(self, file: Path) -> Path:
-        """A file of this machine, for the domain to read."""
+        """Makes a file of this machine available to the domain. Returns its path there."""
 
     def translate(self, text: str) -> str:
-        """Paths of what was built for this machine, as those that the domain has."""
+        """Replaces paths of this machine's build by those that the domain has."""
         return text
 
     @abstractmethod
     def write(self, name: str, content: bytes) -> Path:
-        """A file in `folder`."""
+        """Writes a file in `folder`."""
 
     @abstractmethod
     def read(self, path: Path) -> bytes:
-        """Nothing where there is no such file."""
+        """The content of a file; empty if it does not exist."""
 
     @abstractmethod
     def ask(self, path: Path) -> dict | None:
-        """The JSON that a unix socket tells whoever connects; None while nobody listens."""
+        """The JSON that a Unix socket sends to a new connection; None: nothing listens there."""
 
     @abstractmethod
     def to_here(self, time: int) -> int:
-        """A time of the domain's clock on this machine's, in ns."""
+        """Converts a time of the domain's clock to this machine's clock, in ns."""
 
     @abstractmethod
     def signal_all(self, number: signal.Signals) -> None:
-        """To all that runs in the domain."""
+        """Sends a signal to all programs of the domain."""
 
     @abstractmethod
     def kill(self) -> None:
-        """The domain with all that runs in it, at once, as if its power were cut."""
+        """Kills the domain with all its programs at once, like a power cut."""
 
     @abstractmethod
     def logs(self) -> dict[str, str]:
-        """What the programs wrote, by their names."""
+        """The output of the programs, by name."""
 
     def is_up(self) -> bool:
         """Whether programs can be started in it."""
@@ -90,17 +93,17 @@ class Place(ABC):
 
     @property
     def screen(self) -> Path | None:
-        """The socket at which its screen can be looked at (VNC), where it has one of its own."""
+        """The VNC socket of its own screen; None: it has no screen."""
         return None
 
     def photograph(self, picture: Path) -> None:
-        """What is on that screen, into a file of this machine."""
+        """Saves a picture of that screen in a file of this machine."""
         raise LabError(f"{self.domain} has no screen of its own")
 
     # --- programs ---
 
     def before_others(self, level: int = 9) -> list[str]:
-        """As priority.before_others(), of a command of this domain's, which is up."""
+        """As priority.before_others(), for a command in this domain, which is up."""
         return priority.before_others(level)
 
     @property
@@ -114,7 +117,7 @@ class Place(ABC):
 
     @contextlib.contextmanager
     def running(self, name: str, command: Sequence[str], **environment: str) -> Iterator[Program]:
-        """One that ends with the block."""
+        """A program that is stopped at the end of the block."""
         program = self.start(name, command, **environment)
         try:
             yield program
@@ -129,38 +132,38 @@ class Place(ABC):
         return name in self._programs and self._programs[name].is_running()
 
     def ended(self) -> list[str]:
-        """The names of those that do not run any more."""
+        """The names of the programs that have ended."""
         return [name for name in self._programs if not self.is_running(name)]
 
     def pids(self) -> list[int]:
         return [program.pid for program in self._programs.values() if program.is_running()]
 
     def forget(self, *names: str) -> None:
-        """Those that have ended as they should. Without a name: all."""
+        """Forgets programs that have ended as expected. Without names: all."""
         for name in names or list(self._programs):
             del self._programs[name]
 
     def stop(self, name: str) -> int:
-        """Its exit status. It is no longer known."""
+        """Stops and forgets a program. Returns its exit status."""
         program = self._programs.pop(name)
         return program.stop(self.patience)
 
     def stop_others(self) -> None:
-        """All but its gidd, the last started first."""
+        """Stops all but its gidd, in reverse order of their start."""
         for name in [name for name in self._programs if name != "gidd"][::-1]:
             self.stop(name)
 
     def stop_all(self) -> None:
-        """The last started first. Those that do not listen are killed."""
+        """Stops all, in reverse order of their start. Programs that do not react are killed."""
         while self._programs:
             _, program = self._programs.popitem()
             try:
                 program.stop(self.end_seconds)
             except LabError:
-                pass  # it is gone all the same
+                pass  # it was killed
 
     def check(self, *names: str) -> None:
-        """Raises if one of these programs, or of all, has ended that should not have."""
+        """Raises if one of these programs has ended unexpectedly. Without names: of all."""
         for name in names or list(self._programs):
             program = self._programs[name]
             status = program.status()
@@ -169,10 +172,12 @@ class Place(ABC):
                 raise LabError(f"{name} of {self.domain} {how}. It said:\n{program.last_words()}")
 
     def wait_until(self, what: str, condition: Callable[[], object], *names: str) -> None:
-        """Raises at once if one of these programs, or of all, ends meanwhile."""
+        """Polls a condition. Raises at once if one of these programs ends meanwhile; without names:
+        of all.
+        """
         wait_for(what, condition, self.patience, self.pause, partial(self.check, *names))
 
     def read_json(self, path: Path) -> dict:
-        """Empty while there is no such file."""
+        """Empty if the file does not exist."""
         text = self.read(path)
         return json.loads(text) if text else {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program of a domain, wherever that is; and waits that end."""
+"""A running program of a domain, wherever it runs; and waits with a limit."""
 
 import os
 import signal
@@ -8,8 +8,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
-# Seconds. Machines are shared, sanitizers and translated guests slow: a wait ends early when all
-# is well. So this is no time that anything may take, but says that it will never come.
+# Seconds. Machines are shared; sanitizers and emulated guests are slow. A wait ends early when all
+# is well, so this is no expected duration: it only says when to give up.
 PATIENCE = float(os.environ.get("GIDWAY_PATIENCE", 240))
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ class LabError(Exception):
 
 
 class Wanting(LabError):
-    """What is not there that it needs; said before anything is measured."""
+    """Something required is missing; raised before anything is measured."""
 
 
 def wait_for(
@@ -30,8 +30,10 @@ def wait_for(
     pause: float = 0.02,
     check: Callable[[], None] = lambda: None,
 ) -> T:
-    """Asks until the answer is truthy, and returns it. `check` is called before each pause, and
-    raises if there is nothing more to wait for."""
+    """Polls `condition` until it is truthy, and returns its result.
+
+    `check` is called before each pause, and raises if waiting is pointless.
+    """
     end = time.monotonic() + patience
     while not (answer := condition()):
         check()
@@ -43,18 +45,18 @@ def wait_for(
 
 
 class Program(ABC):
-    """One that was started, and runs until it is stopped or its domain is killed."""
+    """A program that runs until it is stopped or its domain is killed."""
 
     name: str
 
     @property
     @abstractmethod
     def pid(self) -> int:
-        """As its domain counts processes."""
+        """Its process id in its domain."""
 
     @property
     def pid_here(self) -> int | None:
-        """As this machine does; None: it is another machine's."""
+        """Its process id on this machine; None: it runs on another machine."""
         return None
 
     @abstractmethod
@@ -67,31 +69,33 @@ class Program(ABC):
 
     @abstractmethod
     def said(self) -> str:
-        """All that it has written so far."""
+        """All its output so far."""
 
     @abstractmethod
     def signal(self, number: signal.Signals) -> None:
-        """To it and what it started, if it runs."""
+        """Sends a signal to it and its child processes, if it runs."""
 
     @abstractmethod
     def wait(self, patience: float) -> int:
-        """Its exit status. One that does not end in time is killed, and that is an error."""
+        """Returns its exit status. A program that does not end in time is killed, and LabError
+        raised.
+        """
 
     def is_running(self) -> bool:
         return self.status() is None
 
     def output(self, patience: float = PATIENCE) -> str:
-        """What it has printed, when it has ended."""
+        """Waits for its end, and returns its standard output."""
         self.wait(patience)
         return self.printed()
 
     def finish(self, patience: float = PATIENCE) -> str:
-        """Asks it to end. What it has printed."""
+        """Asks it to end, and returns its standard output."""
         self.signal(signal.SIGTERM)
         return self.output(patience)
 
     def stop(self, patience: float = PATIENCE) -> int:
-        """Asks it to end. Its exit status."""
+        """Asks it to end, and returns its exit status."""
         self.signal(signal.SIGTERM)
         return self.wait(patience)
 

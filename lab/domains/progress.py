@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a program says while it runs: a line for each step, and one that changes in place."""
+"""Progress messages of a program: a line for each step, and one that is updated in place."""
 
 import shutil
 import sys
@@ -8,21 +8,21 @@ import time
 
 import gid_console
 
-_AGAIN = 1.0  # seconds after which a step that goes on says so
-_LINES = 2.0  # seconds between lines where none can change in place
+_AGAIN = 1.0  # seconds after which a running step is reported again
+_LINES = 2.0  # seconds between lines if none can be updated in place
 
 
 class Progress:
-    """On stderr. Colours and changing lines on a terminal that can; NO_COLOR is respected.
+    """Messages on stderr. Colours and updated lines only on a capable terminal; respects NO_COLOR.
 
-    What was said by begin() or update() is under way until something else is said. It is said
-    again and again, with the seconds that it takes, whatever its caller is busy with.
+    The text of begin() or update() is the current step until the next message. A thread repeats it
+    with the seconds that it has taken, so that a busy caller does not look stuck.
     """
 
     def __init__(self) -> None:
         self._terminal = gid_console.obeys(sys.stderr)
         self._colours = gid_console.has_colours(sys.stderr)
-        self._open = False  # a line that changes in place is on the screen
+        self._open = False  # the last line on the screen is one that is updated
         self._last = 0.0
         self._step, self._since = "", 0.0
         self._lock = threading.RLock()
@@ -34,7 +34,7 @@ class Progress:
             self._line(text)
 
     def begin(self, text: str) -> None:
-        """A step that can take long."""
+        """Reports a step that can take long."""
         with self._lock:
             if self._terminal:
                 self.update(text)
@@ -49,7 +49,7 @@ class Progress:
         self.say(f"{self._paint('✗', 31)} {text}")
 
     def update(self, text: str) -> None:
-        """In place; where that cannot be, a line every two seconds."""
+        """Updates the line in place; without a terminal, prints a line every two seconds."""
         with self._lock:
             self._under_way(text)
             self._show(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A domain that is a guest: its programs run there, and are reached by the guest's agent."""
+"""A domain that is a guest: its programs run there, controlled through the guest's agent."""
 
 import contextlib
 import json
@@ -25,8 +25,8 @@ from lab.domains.program import PATIENCE, LabError, Program, Wanting, wait_for
 FOLDER = Path("/run/guest")
 RUNTIME = Path("/run/gidway")
 
-# Prints what a unix socket has to say, again and again, each time after the clock: to start a
-# program for each answer takes a guest without KVM a second.
+# Prints the answer of a Unix socket repeatedly, each time after the clock: starting a program for
+# each answer takes a second in a guest without KVM.
 _ASK = """
 import socket, sys, time
 while True:
@@ -75,7 +75,7 @@ def _pid_file(name: str) -> Path:
 
 
 class GuestDaemon(Program):
-    """The guest's gidd, which its init starts, and starts again."""
+    """The guest's gidd, which its init starts and restarts."""
 
     name = "gidd"
 
@@ -99,13 +99,13 @@ class GuestDaemon(Program):
         self._place.run(["sh", "-c", f"kill -{int(number)} $(pidof gidd)"])
 
     def wait(self, patience: float) -> int:
-        return 0  # there is another one by now
+        return 0  # its init has restarted it by now
 
 
 class Listener:
-    """The lines that come from _ASK; `offset` is from the guest's clock to ours, in ns.
+    """Receives the lines of _ASK. `offset` converts the guest's clock to ours, in ns.
 
-    A line is on its way for a while: of all lines, the quickest tells the offset best.
+    Each line is delayed on its way: the smallest difference is the best estimate of the offset.
     """
 
     def __init__(self, patience: float) -> None:
@@ -114,7 +114,7 @@ class Listener:
         self._lines: queue.Queue[tuple[int, bytes]] = queue.Queue()
 
     def hear(self, kind: str, data: bytes) -> None:
-        """From the agent's thread."""
+        """Called by the agent's thread."""
         here = time.monotonic_ns()
         if kind != "out":
             return
@@ -126,25 +126,26 @@ class Listener:
             self._lines.put((int(there), text))
 
     def next(self) -> dict | None:
-        """What is true now, or later."""
+        """An answer that was given now or later."""
         asked = time.monotonic_ns()
         try:
             while True:
                 there, text = self._lines.get(timeout=self._patience)
                 if there + self.offset >= asked:
-                    with contextlib.suppress(ValueError):  # who listened has just ended
+                    with contextlib.suppress(ValueError):  # the server has just ended
                         return json.loads(text)
         except queue.Empty:
             raise LabError("a guest does not answer") from None
 
 
 class There(Place):
-    """`core`: the processor that QEMU runs on; None: any. `devices`: further arguments of QEMU.
+    """A virtual machine. `core`: the CPU core that QEMU runs on; None: any. `devices`: more
+    arguments for QEMU.
 
-    What befalls all of its programs befalls the machine.
+    signal_all() and kill() act on the whole machine.
     """
 
-    pause = 0.3  # each look may start a program there
+    pause = 0.3  # a poll may start a program in the guest
 
     def __init__(
         self,
@@ -157,7 +158,7 @@ class There(Place):
         if (reason := why_not()) is not None:
             raise Wanting(f"no guest can run here: {reason}")
         super().__init__(domain, FOLDER, RUNTIME, patience)
-        # This machine's programs have looked at GStreamer's plugins already.
+        # This machine's programs have scanned GStreamer's plugins already.
         self.environment["GST_REGISTRY_UPDATE"] = "no"
         self._core = core
         self._listeners: dict[Path, Listener] = {}
@@ -175,11 +176,11 @@ class There(Place):
         self.wait_ready()
 
     def boot(self) -> None:
-        """Starts the machine, in which nothing runs then."""
+        """Starts the machine; none of its programs run yet."""
         ours = os.sched_getaffinity(0)
         try:
             if self._core is not None:
-                os.sched_setaffinity(0, {self._core})  # which QEMU inherits
+                os.sched_setaffinity(0, {self._core})  # inherited by QEMU
             self.guest.start()
         except CockpitError as error:
             raise LabError(f"the guest {self.domain}: {error}") from None
@@ -189,7 +190,7 @@ class There(Place):
         self.agent = self._new_agent()
 
     def wait_ready(self) -> None:
-        """Until its gidd can be connected to."""
+        """Waits until its gidd accepts connections."""
         try:
             self.agent.connect(time.monotonic() + self.patience, self.is_up)
             self.agent.wait_ready(self.patience)
@@ -206,14 +207,14 @@ class There(Place):
 
     @property
     def qemu(self) -> int:
-        """QEMU's process, as this machine counts them."""
+        """The process id of QEMU on this machine."""
         pid = self.guest.pid()
         if pid is None:
             raise LabError(f"the guest {self.domain} does not run")
         return pid
 
     def reset(self) -> None:
-        """As the button of the machine does. It is off then, as all guests of gid-cockpit are."""
+        """Presses the machine's reset button. As a guest of gid-cockpit, it is off then."""
         try:
             with Monitor(self.guest.monitor) as monitor:
                 monitor.execute("system_reset")
@@ -226,7 +227,7 @@ class There(Place):
         self.agent.close()
 
     def signal_all(self, number: signal.Signals) -> None:
-        """To QEMU, as it does not to its guest's programs."""
+        """Sends the signal to QEMU, which stops the guest's CPUs too."""
         with contextlib.suppress(ProcessLookupError):
             if (pid := self.guest.pid()) is not None:
                 os.kill(pid, number)
@@ -244,7 +245,7 @@ class There(Place):
         self._wait_gone()
 
     def stop_all(self) -> None:
-        """With the machine."""
+        """Stops the machine."""
         self.agent.close()
         self.guest.stop()
         self.forget()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A Wayland client: any interface, straight from the protocols' XML.
+"""A Wayland client for any interface, generated at run time from the protocols' XML.
 
-Unlike a client on libwayland it can send what it should not (wrong objects, wrong ids, raw bytes),
-and it sees every event in order. One thread; nothing is dispatched behind its user's back.
+Unlike a client of libwayland, it can send invalid requests (wrong objects, wrong ids, raw bytes),
+and it sees each event in order. It has one thread, and dispatches only when asked.
 """
 
 import re
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 TOP = Path(__file__).resolve().parents[2]
-TIMEOUT = 240.0  # seconds, for whatever is waited for: it ends early when all is well
+TIMEOUT = 240.0  # seconds, for all waits: they end early when all is well
 
 
 @dataclass
@@ -95,7 +95,7 @@ def read_protocols(paths: Iterable[Path]) -> dict[str, Interface]:
 
 
 class ProtocolError(Exception):
-    """The compositor ended the connection because of a mistake of ours."""
+    """The compositor ended the connection because of our protocol error."""
 
     def __init__(self, interface: str, code: int, error: str, text: str) -> None:
         super().__init__(f"{interface} error {error} ({code}): {text}")
@@ -103,11 +103,11 @@ class ProtocolError(Exception):
 
 
 class Disconnected(Exception):
-    """The compositor is gone, or ended the connection without a word."""
+    """The compositor is gone, or ended the connection without an error."""
 
 
 class Object:
-    """One object of ours. `events` has what it was told and nobody has taken yet."""
+    """An object of the client. `events`: received, and not taken yet."""
 
     def __init__(self, display: "Display", interface: Interface, number: int, version: int) -> None:
         self.display, self.interface, self.number, self.version = (
@@ -119,11 +119,11 @@ class Object:
         self.events: list[tuple[str, tuple]] = []
 
     def __call__(self, request: str, *args: Any) -> "Object | None":
-        """Sends a request. A new object is not among `args` but returned."""
+        """Sends a request. A new object is not one of `args`: it is returned."""
         return self.display.send(self, request, args)
 
     def take(self, event: str) -> tuple | None:
-        """The arguments of the first such event, which is forgotten; None where there is none."""
+        """Removes the first such event, and returns its arguments; None: there is no such event."""
         for index, (name, args) in enumerate(self.events):
             if name == event:
                 del self.events[index]
@@ -134,7 +134,7 @@ class Object:
         return any(name == event for name, _ in self.events)
 
     def wait(self, event: str, timeout: float = TIMEOUT) -> tuple:
-        """As take(), waiting for it."""
+        """As take(), but waits for the event."""
         self.display.wait_until(lambda: self.has(event), f"{self.interface.name}.{event}", timeout)
         return self.take(event)
 
@@ -210,7 +210,7 @@ class Display:
     # --- receiving
 
     def dispatch_pending(self) -> None:
-        """Handles what has arrived already."""
+        """Handles the events that have arrived already."""
         while select.select([self.socket], [], [], 0)[0]:
             self.read()
 

@@ -10,7 +10,7 @@ from typing import Self
 from lab.domains.place import Place
 from lab.domains.program import LabError, Program
 
-# Nothing but what is shown on purpose.
+# Shows only what is asked for.
 SHELL = """
 [shell]
 panel-position=none
@@ -22,15 +22,17 @@ close-animation=none
 
 
 def role(name: str, client: str, *keys: str) -> str:
-    """A section of the configuration: which program may have this safety surface. Weston looks at
-    the file behind the client's process."""
+    """A section of the configuration that allows a program to have this safety surface. Weston
+    identifies the client by its executable file.
+    """
     file = os.path.realpath(shutil.which(client) or client)
     return "\n".join(["", "[gid-safety]", f"role={name}", f"clients={file}", *keys, ""])
 
 
 class Weston:
-    """`shell`: more of this section of its configuration, which `sections` follow. `log`: it writes
-    these `scopes` there."""
+    """`shell`: more keys of this section of its configuration, followed by `sections`. `log`: the
+    file for its log of these `scopes`.
+    """
 
     def __init__(
         self,
@@ -44,7 +46,7 @@ class Weston:
         kind: str = "desktop",
         scopes: str = "log,timeline",
     ) -> None:
-        """It does not run yet."""
+        """Does not start it yet."""
         self.place, self.log = place, log
         self._before = SHELL + shell
         self.configure(*sections)
@@ -56,27 +58,29 @@ class Weston:
             self.command += [f"--log={log}", f"--logger-scopes={scopes}"]
 
     def configure(self, *sections: str) -> None:
-        """Of its next start."""
+        """Writes the configuration for its next start."""
         text = "".join([self._before, *sections])
         self.config = self.place.write("weston.ini", self.place.translate(text).encode())
 
     def launch(self, under: Iterable[str] = ()) -> Program:
-        """By a command before it. It is not ready yet, but the place's programs are its clients."""
+        """Starts it, under a command if given. The place's programs become its clients. It is not
+        ready yet.
+        """
         if self.log is not None:
-            self.place.run(["rm", "-f", str(self.log)])  # that of one that was killed
+            self.place.run(["rm", "-f", str(self.log)])  # of one that was killed
         folder = {"XDG_RUNTIME_DIR": str(self.place.folder)}
         self.program: Program = self.place.start("weston", [*under, *self.command], **folder)
         self.place.environment |= folder | {"WAYLAND_DISPLAY": self.socket.name}
         return self.program
 
     def start(self, under: Iterable[str] = ()) -> Self:
-        """Returns when its module is ready."""
+        """Starts it, and returns when its module is ready."""
         self.launch(under)
         self.place.wait_until("the start of Weston with its module", self._is_ready, "weston")
         return self
 
     def _is_ready(self) -> bool:
-        """Its socket is there sooner than what the module offers."""
+        """Its socket exists before the module's globals do."""
         return "gid: ready" in self.read_log()
 
     def read_log(self) -> str:
@@ -85,10 +89,10 @@ class Weston:
         return self.place.read(self.log).decode(errors="replace")
 
     def photograph(self, picture: Path) -> None:
-        """Its whole output, into a file of this machine. It has to run with --debug."""
+        """Saves a picture of its whole output on this machine. It must run with --debug."""
         shots = self.place.folder / "screenshot"
         script = 'mkdir -p "$0" && cd "$0" && XDG_PICTURES_DIR=$0 weston-screenshooter >&2 && ls'
-        # It says nothing of the name, which has the time in it.
+        # It does not print the file's name, which has the time in it.
         names = self.place.run(["sh", "-c", script, str(shots)]).split()
         if not names:
             raise LabError("Weston gave no screenshot")

