@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A benchmark as a program of its own: it ends in time, and what is no answer is not believed.
+"""Runs a benchmark as a separate program, with a time limit and a check of its answer.
 
-What it says of itself is not asked: whether it worked follows from its status and its figures.
+Success is judged by its exit status and its figures, not by what it says of itself.
 """
 
 import json
@@ -17,13 +17,15 @@ from typing import Any
 
 from gid_evaluate.outcome import WANTING, Broke, NotRun
 
-TIDY_SECONDS = 30.0  # for one that is ended to end what it has started
-SAID = 300  # characters of an error that are told
+TIDY_SECONDS = 30.0  # for a stopped benchmark to stop what it has started
+SAID = 300  # characters of an error that are reported
 ANSWER_MAX = 64 << 20  # bytes
 
 
 def answer(script: Path, name: str, arguments: Sequence[str], seconds: float) -> dict[str, Any]:
-    """Its JSON. Raises NotRun if something is wanting that it names, and Broke for all else."""
+    """Runs a benchmark, and returns its JSON. Raises NotRun if something required is missing, and
+    Broke for all other failures.
+    """
     called = f"./run bench {name}"
     with tempfile.TemporaryDirectory(prefix="gid-evaluate-") as folder:
         path = Path(folder) / "result.json"
@@ -50,15 +52,16 @@ def answer(script: Path, name: str, arguments: Sequence[str], seconds: float) ->
 def finish(
     words: Sequence[str], seconds: float, called: str, *, with_output: bool = False
 ) -> tuple[int, str]:
-    """Its status and the end of what it said: its errors, and with its output if that is wanted.
-    Raises Broke if it takes longer."""
+    """Its exit status and the end of its stderr, with its stdout if wanted. Raises Broke if it
+    takes longer.
+    """
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
             stdout=errors if with_output else subprocess.DEVNULL,
             stderr=errors,
-            start_new_session=True,  # so that all of it can be ended
+            start_new_session=True,  # so that its whole process group can be stopped
         )
         try:
             code = process.wait(seconds)
@@ -71,7 +74,7 @@ def finish(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """It is given the time to end the cockpits and guests that it has started."""
+    """Stops it, and gives it time to stop the cockpits and guests that it has started."""
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGTERM)
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a chapter gets to run with where there are benchmarks: these, and a guest in a cockpit."""
+"""What chapters can use in a development tree: the benchmarks, and a guest in a cockpit."""
 
 import shlex
 import shutil
@@ -21,23 +21,26 @@ BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 @dataclass(frozen=True)
 class Plan(plan.Plan):
-    """`in_guest`: parts of `./run bench virtual` that it needs."""
+    """`in_guest`: the parts of `./run bench virtual` that it needs."""
 
     in_guest: tuple[str, ...] = ()
 
 
 @dataclass
 class Context(plan.Context):
-    """`bench`: the folder of the benchmarks. `virtual`: how the one run of `./run bench virtual`
-    that serves all chapters measures, and what; None without a guest of our own. `patience`: how
-    many times as long as it may a benchmark is waited for."""
+    """`bench`: the folder of the benchmarks. `virtual`: the arguments of the one run of `./run
+    bench virtual` for all chapters (how, and what); None: no guest of our own. `patience`: a
+    factor for the time limit of benchmarks.
+    """
 
     bench: Path = BENCH
     virtual: tuple[Key, Key] | None = None
     patience: float = 1.0
 
     def benchmark(self, name: str, *arguments: str, minutes: float = 10) -> dict[str, Any]:
-        """The JSON of one of gidway's own benchmarks. Chapters that ask alike have one run."""
+        """The JSON of one of gidway's own benchmarks. Chapters with the same arguments share one
+        run.
+        """
         found, late_us = self.measured_once(
             (name, *arguments), lambda: self._watched(name, *arguments, minutes=minutes)
         )
@@ -46,8 +49,10 @@ class Context(plan.Context):
         return found
 
     def in_guest(self, piece: str) -> list[dict[str, Any]]:
-        """What the one run of all that needs a guest found of this piece, `--part=…` or `--run=…`.
-        An evaluation that goes on has no piece measured that an earlier one had."""
+        """The results for this piece, `--part=…` or `--run=…`, of the one run for all chapters that
+        need a guest. A continued evaluation does not measure pieces again that an earlier run
+        has.
+        """
         if self.virtual is None:
             raise NotRun(f"no guest of gidway's own: {self.why_no_guest}")
         how, wanted = self.virtual
@@ -72,8 +77,9 @@ class Context(plan.Context):
 
 
 class InCockpit(System):
-    """The guest that `./run bench virtual` boots once for all: `lines` run there. `rows` gives
-    what the benchmark found of a piece."""
+    """The guest that `./run bench virtual` boots once for all chapters: `lines` run there. `rows`
+    returns the benchmark's results for a piece.
+    """
 
     name = "guest"
     prefix = "./run bench virtual --run "

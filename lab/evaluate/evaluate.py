@@ -30,7 +30,7 @@ class Source(Site):
         return all_plans()
 
     def boot(self, stack: contextlib.ExitStack) -> None:
-        """One of the benchmarks does it, once for all chapters."""
+        """Does nothing: one of the benchmarks boots the guest, once for all chapters."""
 
     @contextlib.contextmanager
     def measuring(

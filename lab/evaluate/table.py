@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An evaluation as a table of Markdown, for documents: its figures beside the goals of today."""
+"""An evaluation as a Markdown table for documents: its figures beside the current goals."""
 
 import dataclasses
 from collections.abc import Iterator, Sequence
@@ -20,11 +20,11 @@ from gid_evaluate.result import (
 
 from lab.evaluate.chapters import all_plans
 
-_MOST_OTHERS = 3  # figures without a goal that a row shows; the file has them all
+_MOST_OTHERS = 3  # figures without a goal that a row shows; the file has all
 
 
 def markdown(evaluation: Evaluation) -> str:
-    """Judged by the goals of this release, which may be others than those of the run."""
+    """Judged by the goals of this release, which may differ from those of the run."""
     found = {chapter.id: chapter for chapter in evaluation.chapters}
     rows, counts = [], dict.fromkeys((MET, MISSED, NOT_RUN, MEASURED), 0)
     for plan in all_plans():
@@ -32,7 +32,7 @@ def markdown(evaluation: Evaluation) -> str:
         goals = plan.goals_of(evaluation.mode == "full", evaluation.guest)
         verdict = _verdict(goals, chapter)
         if verdict == NOT_RUN and not goals:
-            continue  # there is nothing to say of it
+            continue  # there is nothing to report
         counts[verdict] += 1
         reached = "; ".join([*_goals(goals, chapter), *_others(goals, chapter)])
         name = f"{plan.id} {plan.title}" if plan.id[0].isdigit() else plan.title
@@ -47,8 +47,10 @@ def markdown(evaluation: Evaluation) -> str:
 
 
 def renewed(kept: Evaluation, new: Evaluation) -> Evaluation:
-    """The chapters of `new`, with those of `kept` that it has not: an evaluation in pieces, over
-    days and machines, becomes one. Each says when, where and of what it is."""
+    """The chapters of `new`, and those of `kept` that `new` does not have. So pieces measured on
+    different days and machines become one evaluation; each chapter has its own date, machine and
+    version.
+    """
     if (kept.mode, kept.guest) != (new.mode, new.guest):
         raise BadResult(f"{new.mode} with guest {new.guest}; kept is {kept.mode} with {kept.guest}")
     measured = {chapter.id: chapter for chapter in new.chapters if chapter.verdict != NOT_RUN}
@@ -68,7 +70,7 @@ def machine_text(evaluation: Evaluation) -> str:
 
 
 def _verdict(goals: Sequence[Goal], chapter: Chapter) -> str:
-    """Missed as soon as one goal is; met only if all were measured."""
+    """Missed if one goal is missed; met only if all goals were measured."""
     by_name = {figure.name: figure.value for figure in chapter.figures}
     if not goals:
         return MEASURED if by_name else NOT_RUN
@@ -79,7 +81,7 @@ def _verdict(goals: Sequence[Goal], chapter: Chapter) -> str:
 
 
 def _when(chapter: Chapter) -> str:
-    """The day, the commit that a version ends with, and how late the machine itself was."""
+    """The day, the commit at the end of the version, and the lateness of the machine itself."""
     late = chapter.lateness_us or 0
     parts = (
         chapter.measured[:10],

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
  * gid-bench-canvas MILLISECONDS CANVAS: has the engine of the domain `cluster` compose three layers
- * of 720p at each refresh of 60 a second, and writes a line of JSON like gid-meter's. A picture
- * counts as shown if it is finished before the next refresh; the refreshes that one takes longer
- * are lost. `finished` are all, however late.
+ * of 720p at each refresh, 60 a second, and writes a line of JSON like that of gid-meter. A picture
+ * counts as shown if it is finished before the next refresh. The further refreshes that it takes
+ * are lost. `finished` counts all pictures, however late.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -89,7 +89,7 @@ int main(int argc, char *argv[]) {
 		err(1, "no memory for %" PRIu32 " refreshes", refreshes);
 	}
 	pace_init(&pace, argv[2]);
-	for (uint32_t i = 0; i < 10; i++) { /* all slots of the canvas are made */
+	for (uint32_t i = 0; i < 10; i++) { /* allocates all slots of the canvas */
 		compose(&pace);
 	}
 	const uint64_t begin = gid_clock_now() + REFRESH_NS;
@@ -107,8 +107,7 @@ int main(int argc, char *argv[]) {
 		}
 		i += taken;
 	}
-	const uint64_t end =
-			begin + refreshes * REFRESH_NS; /* what is missing there is a gap, too */
+	const uint64_t end = begin + refreshes * REFRESH_NS; /* counts a final gap, too */
 	gaps[shown] = end > last ? end - last : 0;
 	qsort(gaps, shown + 1, sizeof(*gaps), compare);
 	printf("{\"shown\": %" PRIu32 ", \"finished\": %" PRIu32 ", \"lost\": %" PRIu32

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a program of `open` does to the engine while another domain's canvas is measured.
 
-The engine is on the cluster's core. The canvas of the domain `neighbour` has a picture composed at
-each refresh: its rate is that of the pictures that were finished in time.
+The engine runs on the cluster's core. The canvas of the domain `neighbour` has a picture to compose
+at each refresh: its rate is the rate of pictures finished in time.
 """
 
 import json
@@ -17,7 +17,7 @@ from lab.isolation.pair import Cockpit
 
 
 class CanvasCockpit(Cockpit):
-    """With a third domain, whose programs start when a case needs them."""
+    """A cockpit with a third domain, whose programs start when a case needs them."""
 
     more_domains = {"neighbour": ""}
     more_shares = {"neighbour cluster": "engine/*", "cluster neighbour": "canvas/*"}
@@ -34,11 +34,11 @@ class CanvasCockpit(Cockpit):
 
 
 class Canvas(Case):
-    """Nothing happens: what the others are compared to."""
+    """Nothing happens: the reference for the other cases."""
 
     name = calm = "canvas"
     what = "nothing happens; this and what follows is the rate of another domain's canvas"
-    in_guest = False  # the engine and its neighbour are not the guest's
+    in_guest = False  # the engine and its neighbour do not run in the guest
     _realtime = False
 
     def begin(self, cockpit: CanvasCockpit) -> None:
@@ -49,7 +49,8 @@ class Canvas(Case):
         text += section("canvas hostile", f"domain=open {realtime}")
         place = cockpit.cluster.place
         configuration = place.write("engine.conf", text.encode())
-        # Other work of this machine is not what is measured: only threads of the engine compete.
+        # Other work of this machine must not disturb the measurement: only the engine's threads
+        # compete.
         command = priority.before_sessions(["gid-engine", f"--config={configuration}"])
         place.start("engine", command)
 
@@ -66,7 +67,7 @@ class Canvas(Case):
 
 
 class HostileLists(Canvas):
-    """What hostile-engine has its own canvas do."""
+    """What hostile-engine draws on its own canvas."""
 
     def __init__(self, mode: str, what: str, realtime: bool = False) -> None:
         self.name = f"lists-{mode}" + ("-realtime" if realtime else "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What befalls the domain `open` while the cluster's frames are measured."""
+"""The attacks in the domain `open` while the cluster's frames are measured."""
 
 import json
 import mmap
@@ -17,33 +17,33 @@ from lab.isolation.pair import Cockpit
 OPEN_NUMBER = 1
 COSTLY_KINDS = ("XR24", "XR30", "XR12", "Y216", "YUYV", "NV12")
 COSTLY_NAME = re.compile(r"(role|layer)-(\w{2,4})(-turned)?(-scaled)?")
-FILM = (1920, 1080)  # another size than its place, which it is scaled to
-BEGIN_AFTER = 0.5  # seconds of the measurement before what happens once
+FILM = (1920, 1080)  # differs from the size of its place, so that it is scaled
+BEGIN_AFTER = 0.5  # seconds of the measurement before a single event
 
 
 class Case:
-    """begin(), then the cluster's frames are measured while within() runs, then end()."""
+    """Calls begin(), measures the cluster's frames while within() runs, then calls end()."""
 
     name: str
     what: str
-    calm = "undisturbed"  # the case that it is compared to
-    role = ""  # that the hostile program's own stream has on the display
-    seconds = 0.0  # that the measurement must take at least, and that which it is compared to
-    in_guest = True  # it can befall a guest as well
-    in_container = True  # or a container
+    calm = "undisturbed"  # the case that it is compared with
+    role = ""  # on the display, of the hostile program's own stream
+    seconds = 0.0  # the minimum for this measurement and the one it is compared with
+    in_guest = True  # it is possible in a guest
+    in_container = True  # it is possible in a container
 
     def begin(self, cockpit: Cockpit) -> None:
         pass
 
     def start_meter(self, cockpit: Cockpit, seconds: float) -> Program:
-        """What measures the frames, and ends with a line of JSON like gid-meter's."""
+        """The program that measures the frames, and ends with a line of JSON like gid-meter's."""
         return cockpit.cluster.start_meter(seconds)
 
     def within(self, cockpit: Cockpit, seconds: float) -> None:
         pass
 
     def end(self, cockpit: Cockpit) -> dict:
-        """Returns what was done, for the report."""
+        """Ends the attack. Returns what was done, for the report."""
         return {}
 
 
@@ -52,7 +52,7 @@ def _start(cockpit: Cockpit, name: str, *command: str) -> Program:
 
 
 def _end(cockpit: Cockpit, name: str) -> dict:
-    """The line of JSON that a hostile program ends with."""
+    """The line of JSON that a hostile program prints at its end."""
     process = cockpit.open.place[name]
     text = process.finish()
     cockpit.open.place.forget(name)
@@ -76,7 +76,9 @@ class Flood(Case):
 
 
 class Costly(Case):
-    """A role, or a layer, of full size, whose pictures cost their reader as much as they can."""
+    """A role or a layer of full size, with pictures that are as costly as possible for their
+    reader.
+    """
 
     def __init__(self, kind: str, turned: bool, film: bool = False, scaled: bool = False) -> None:
         self.name = f"{'layer' if film else 'role'}-{kind}"
@@ -91,7 +93,7 @@ class Costly(Case):
         self._words = [stream, kind.ljust(4), *map(str, (across, down, int(turned)))]
 
     def begin(self, cockpit: Cockpit) -> None:
-        """Drawing its first pictures takes seconds on a busy machine, and harms nobody."""
+        """Drawing its first pictures takes seconds on a busy machine, and is no attack yet."""
         costly = _start(cockpit, "costly", "hostile-costly", *self._words)
         wait_for("pictures", lambda: not costly.is_running() or "sends" in costly.said())
 
@@ -130,7 +132,7 @@ class Scribble(Case):
 
     def end(self, cockpit: Cockpit) -> dict:
         did = _end(cockpit, "scribble")
-        cockpit.open.place.kill()  # as after any such fault, the domain starts anew
+        cockpit.open.place.kill()  # as after any such fault, the domain is restarted
         return did
 
 
@@ -150,7 +152,7 @@ class Restart(Case):
 
 
 class Reboot(Case):
-    """Of the machine, as its button does it. Most of what follows is a guest that boots."""
+    """The machine's reset button. Most of the measurement covers the boot of the guest."""
 
     name = "reboot"
     what = "the guest is reset while all of its programs run, and boots again"
@@ -163,7 +165,7 @@ class Reboot(Case):
 
 
 class Ended(Case):
-    """Of what is in the container alone, as podman kill does it."""
+    """Kills what runs in the container, as podman kill does."""
 
     name = "killed"
     what = "the container of open is killed, not its gidd, and another one started"
@@ -186,7 +188,7 @@ class Updated(Case):
 
 
 class Dma(Case):
-    """The guest's kernel and devices are the attacker's, and its IOMMU lets them through."""
+    """The attacker owns the guest's kernel and devices, and its IOMMU lets them through."""
 
     name = "dma"
     what = "devices of the guest write by themselves into memory of other domains"
@@ -197,7 +199,7 @@ class Dma(Case):
         wait_for("devices that write", lambda: not dma.is_running() or "writes" in dma.said())
 
     def end(self, cockpit: Cockpit) -> dict:
-        """`pages`: of other domains, that have what the devices wrote, as the host sees them."""
+        """`pages`: pages of other domains, as the host sees them, into which the devices wrote."""
         did = _end(cockpit, "dma")
         others = [path for path in windows(cockpit) if path.parent.name != "open"]
         return did | {"pages": sum(_pages_with(path, self._pattern) for path in others)}
@@ -246,8 +248,8 @@ class Messages(Case):
 class Link(Case):
     name = "link"
     what = "a captured gidd of open: random messages to the cluster's gidd"
-    in_guest = False  # its link has another wire, which tests/ivshmem has such messages for
-    in_container = False  # gidd is none of its programs
+    in_guest = False  # a guest's link has another wire format: tests/ivshmem attacks it
+    in_container = False  # gidd does not run in the container
 
     def begin(self, cockpit: Cockpit) -> None:
         cockpit.open.place["gidd"].kill()
@@ -259,7 +261,7 @@ class Link(Case):
 
 
 class Rings(Case):
-    """What hostile-rings does to those who read its stream."""
+    """What hostile-rings does to the readers of its stream."""
 
     role = "rings"
 
@@ -307,7 +309,7 @@ class Silent(Case):
     what = "open's gidd takes every question, and answers none"
 
     def begin(self, cockpit: Cockpit) -> None:
-        """All roles have to subscribe anew, and some of them ask for what nobody publishes."""
+        """All roles must subscribe again; some ask for streams that nobody publishes."""
         cockpit.open.place["telltale"].kill()
         cockpit.open.place["gidd"].signal(signal.SIGSTOP)
 
@@ -321,7 +323,7 @@ class Gpu(Case):
     what = "a shader that computes without end, on the graphics processor if there is one"
 
     def begin(self, cockpit: Cockpit) -> None:
-        """What comes before its first picture takes seconds on a busy machine, and harms nobody."""
+        """Its preparation takes seconds on a busy machine, and is no attack yet."""
         hog = _start(cockpit, "gpu", "gid-bench-gpu-hog")
         wait_for("the shader", lambda: not hog.is_running() or "computes" in hog.said())
 
@@ -332,7 +334,7 @@ class Gpu(Case):
 class Crowd(Case):
     name = "crowded"
     what = "programs without a pause on the display's own core, which nothing forbids them"
-    in_guest = False  # a guest's programs run where its machine does
+    in_guest = False  # a guest's programs run on the cores of its machine
     programs = 16
 
     def begin(self, cockpit: Cockpit) -> None:
@@ -348,7 +350,7 @@ class Crowd(Case):
 
 
 class Fences(Case):
-    """Not one of all_cases(): only a kernel with vgem has such fences."""
+    """Not one of all_cases(): needs a kernel with vgem for its fences."""
 
     name = role = "fences"
     what = "frames whose fences never come, come after seconds, or belong to other pictures"
@@ -361,7 +363,9 @@ class Fences(Case):
 
 
 def every_format() -> list[Case]:
-    """Of libgid's table: as a role, and as a layer, each turned, a layer scaled as well."""
+    """Each format of libgid's table: as a role and as a layer, each also rotated, the layer also
+    scaled.
+    """
     known = subprocess.run(
         ["hostile-costly", "formats"], stdout=subprocess.PIPE, text=True, check=True
     ).stdout
@@ -374,7 +378,7 @@ def every_format() -> list[Case]:
 
 
 def costly_case(name: str) -> Case | None:
-    """That of this name, in any format."""
+    """The case of this name, in any format; None: it is no such name."""
     found = COSTLY_NAME.fullmatch(name)
     if found is None or (found[1] == "role" and found[4]):
         return None
@@ -382,8 +386,9 @@ def costly_case(name: str) -> Case | None:
 
 
 def all_cases(stopped: float, guest: bool = False, container: bool = False) -> list[Case]:
-    """`stopped`: how long the domain is stopped, in seconds. `guest`: what befalls a machine.
-    `container`: what befalls one."""
+    """The cases for a process, a guest or a container. `stopped`: seconds that the domain is
+    stopped.
+    """
     cases = [
         Flood(),
         *(Costly(kind, turned) for kind in COSTLY_KINDS for turned in (False, True)),

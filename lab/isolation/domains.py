@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The domains: `open`, where everything may happen, and `cluster`, which must not notice."""
+"""The domains: `open`, which is attacked, and `cluster`, which must not be disturbed."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,12 +12,12 @@ from lab.domains.weston import Weston, role
 from lab.film import clip, film
 from lab.isolation.limit import Limit
 
-LEAK_LIMIT = 400 << 20  # bytes: four seconds of it, beside the slabs
-# The telltale's, and those of the hostile programs: their streams, and a surface that is forwarded.
+LEAK_LIMIT = 400 << 20  # bytes: reached after four seconds, in addition to the slabs
+# Those of the telltale and of the hostile programs: their streams, and a forwarded surface.
 ROLES = ("telltale", "flood", "scribble", "rings", "surface")
-COSTLY = (1280, 720)  # of a role and a layer whose pictures cost their reader most
+COSTLY = (1280, 720)  # of a role and a layer with the costliest pictures
 _AREA = f"width={COSTLY[0]} height={COSTLY[1]}"
-# The meter, and what costs most, below it on the screen.
+# The meter, and the costliest pictures below it on the screen.
 FULL_SIZE = (
     section("layer meter", "width=1280 height=480")
     + section(
@@ -35,8 +35,9 @@ def role_of(domain: str, name: str, x: int, y: int, deadline_ms: int) -> str:
 
 
 class Open:
-    """The domain that is attacked from within: Weston, a telltale, a film and its view. What stands
-    for the film is a live test picture, unless play_film() was called before the start."""
+    """The attacked domain: Weston, a telltale, a film and its view. A live test picture is used as
+    film, unless play_film() was called before the start.
+    """
 
     film = "video/x-raw,format=BGRx,width=640,height=360,framerate=30/1"
 
@@ -45,7 +46,7 @@ class Open:
         self._film_file: Path | None = None
 
     def play_film(self) -> None:
-        """A film of H.264 with sound, decoded again and again."""
+        """Uses a film of H.264 with sound, decoded in a loop."""
         self._film_file = clip.with_sound(clip.find(None), 2, self.place.folder, 30)
 
     def _film_command(self) -> list[str]:
@@ -55,7 +56,7 @@ class Open:
         return film.playing(f"{film.decode_both(self._film_file)} ! {sink}")
 
     def roles(self) -> Iterable[str]:
-        """Who may have the safety surfaces of its Weston."""
+        """The programs that may have the safety surfaces of its Weston."""
         return [role("telltale", "gid-telltale"), role("surface", "hostile-flood")]
 
     @property
@@ -67,11 +68,12 @@ class Open:
         return self.place.folder / self.place.environment["WAYLAND_DISPLAY"]
 
     def start(self) -> None:
-        """Everything that does not run."""
+        """Starts all programs that do not run."""
         self.start_desktop()
         start, is_running = self.place.start, self.place.is_running
         if not is_running("telltale"):
-            # 5.82 refreshes: changes come to all phases of one. After 100 ms it was always one.
+            # 5.82 refreshes, so that changes occur at all phases of a refresh. With 100 ms the
+            # phase was constant.
             start("telltale", ["gid-telltale", "--role=telltale", "--cycle=97"])
         if not is_running("film"):
             start("film", self._film_command())
@@ -79,24 +81,25 @@ class Open:
             start("view", ["gid-view", "--stream=safety/film"])
 
     def start_desktop(self) -> None:
-        """gidd and Weston, where they do not run."""
+        """Starts gidd and Weston, unless they run."""
         if not self.place.is_up():
             self.place.up()
         if not self.place.is_running("weston"):
             Weston(self.place, self.roles()).start()
 
     def limit(self) -> Limit:
-        """Of memory, for one hostile program."""
+        """A memory limit for a hostile program."""
         return Limit(LEAK_LIMIT)
 
 
 class Cluster(Display):
-    """gid-cluster with the meter, before all other programs where that is allowed, if it is
-    protected."""
+    """gid-cluster with the meter. If protected, both have priority over all other programs, where
+    permitted.
+    """
 
     size, refresh, names = (1280, 1920), 60, ROLES
     more = FULL_SIZE  # of the configuration
-    pacing = "bound"  # when its screen begins to compose
+    pacing = "bound"  # when its screen starts to compose
     meter: tuple[str, ...] = ()  # more options of gid-meter
 
     def __init__(self, place: Place, deadline_ms: int = 200, is_protected: bool = True) -> None:
@@ -123,10 +126,12 @@ class Cluster(Display):
         return self.place.before_others() if self._is_protected else []
 
     def start_meter(self, seconds: float) -> Program:
-        """Its own frame rate, as gid-cluster tells it. 0 seconds: until it is stopped."""
+        """Measures its frame rate, as gid-cluster reports it. 0 seconds: until it is stopped."""
         command = [*self._before(), "gid-meter", f"--seconds={seconds:.0f}", *self.meter]
         return self.place.start("meter", command)
 
     def start_stall(self) -> Program:
-        """What the machine itself can do on this core, before even the display."""
+        """Measures the latency of the machine itself on this core, with priority over even the
+        display.
+        """
         return self.place.start("stall", [*self.place.before_others(20), "gid-bench-stall"])

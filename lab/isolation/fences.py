@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Fences that a program of `open` never signals, while the cluster's frames are measured.
 
-Only a kernel with a device that has fences can do that, so both domains are in one guest, whose
-kernel has vgem. Translated code is slow: the display is small there, and has fewer refreshes.
+This needs a kernel with a device that has fences, so both domains are in one guest, whose kernel
+has vgem. Emulated code is slow: the display is small there, and has a lower refresh rate.
 """
 
 from lab.domains.configuration import section

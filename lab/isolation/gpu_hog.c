@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid-bench-gpu-hog: keeps the graphics processor busy, or, where there is none, the processor that
- * stands in for it: draws one picture after the other with a shader that computes long for each
- * pixel. At SIGTERM it writes a line of JSON: by what, and how many pictures.
+ * gid-bench-gpu-hog: keeps the GPU busy, or the software renderer where there is no GPU. It draws
+ * one picture after the other with an expensive fragment shader. At SIGTERM it writes a line of
+ * JSON with the renderer and the number of pictures.
  */
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
@@ -78,7 +78,7 @@ static GLint make_program(void) {
 	return linked ? glGetUniformLocation(program, "seed") : -1;
 }
 
-/* So that all is made that comes before a picture, of which a translated guest takes minutes. */
+/* Does all set-up before the first picture: in an emulated guest that takes minutes. */
 static void draw_corner(void) {
 	glEnable(GL_SCISSOR_TEST);
 	glScissor(0, 0, CORNER, CORNER);
@@ -100,7 +100,7 @@ int main(void) {
 	}
 	ending_init();
 	draw_corner();
-	fprintf(stderr, "gid-bench-gpu-hog: computes\n"); /* who waits for it */
+	fprintf(stderr, "gid-bench-gpu-hog: computes\n"); /* tells the caller that it has started */
 	for (; !ending; pictures++) {
 		glUniform1f(seed, (GLfloat)(pictures % 1000) * 0.001f);
 		glDrawArrays(GL_TRIANGLES, 0, 3);

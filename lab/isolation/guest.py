@@ -4,16 +4,16 @@
 from lab.isolation.domains import Open
 from lab.isolation.limit import Whole
 
-# Of a measurement: without KVM a hostile program has hardly begun after five.
+# The minimum for a measurement: without KVM, a hostile program has hardly started after five.
 GUEST_SECONDS = 20.0
 
 
-# What writes by itself where it is told to (DMA), for those who attack: 64 bits of addresses.
+# Devices that write to a given address (DMA), for attackers: 64-bit addresses.
 DEVICES = ("-device", "edu,dma_mask=0xffffffffffffffff") * 4
 
 
 class GuestOpen(Open):
-    """`open` in a machine of its own. Translated, it has less to show."""
+    """`open` in a virtual machine. Emulated, it has less to show."""
 
     film = "video/x-raw,format=BGRx,width=320,height=180,framerate=10/1"
 

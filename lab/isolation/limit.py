@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A limit of memory for a hostile process: a control group where that can be, else an rlimit."""
+"""A memory limit for a hostile process: a control group where possible, else an rlimit."""
 
 import contextlib
 import os
@@ -10,9 +10,9 @@ ROOT = Path("/sys/fs/cgroup")
 
 
 class Limit:
-    """`has_group`: not, where the process cannot enter a control group by itself."""
+    """`has_group`: False if the process cannot enter a control group by itself."""
 
-    kills = False  # whoever is refused a slab before may have seen enough
+    kills = False  # a program that is refused a slab first has tested the limit as well
 
     def __init__(self, size: int, has_group: bool = True) -> None:
         self._size = size
@@ -23,14 +23,16 @@ class Limit:
         return "control group" if self._group else "address space"
 
     def command(self, *command: str) -> list[str]:
-        """The command, started under the limit."""
+        """The command that runs this one under the limit."""
         if self._group is None:
             return ["prlimit", f"--as={self._size}", *command]
         enter = 'echo $$ > "$0" && exec "$@"'
         return ["sh", "-c", enter, str(self._group / "cgroup.procs"), *command]
 
     def close(self) -> None:
-        """When nothing runs in it any more, which the kernel knows a moment later than we."""
+        """Removes the group. The kernel notices the end of its last process a moment later than we
+        do.
+        """
         if self._group is not None:
             for _ in range(100):
                 with contextlib.suppress(OSError):
@@ -39,7 +41,7 @@ class Limit:
                 time.sleep(0.02)
 
     def _make_group(self) -> Path | None:
-        """Below the group that we are in ourselves; version 2 or 1."""
+        """Creates a group below our own; version 2 or 1."""
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             if controllers == "memory":
@@ -62,8 +64,9 @@ class Limit:
 
 
 class Whole:
-    """Of the domain as a whole: what a leak in a machine, or in a container, ends at. `kills`: that
-    is near enough to be waited for, and ends the program."""
+    """The limit of the whole domain, as a machine or a container: a leak ends there. `kills`: the
+    limit is low enough to wait for, and kills the program.
+    """
 
     def __init__(self, kind: str, kills: bool = False) -> None:
         self.kind, self.kills = kind, kills

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The cluster's frames, measured while something befalls `open`."""
+"""Measures the cluster's frames while `open` is attacked."""
 
 import json
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from lab.isolation.pair import Cockpit
 class Run:
     """One measurement."""
 
-    meter: dict  # gid-meter's report, or that of gid-bench-canvas
-    stall_us: float  # by how much the machine itself was late, at most
-    meter_late_us: float | None  # likewise the meter, whose gaps then are not the display's
-    slowness: float  # how many times as long the machine took for one copy as for another
+    meter: dict  # the report of gid-meter or gid-bench-canvas
+    stall_us: float  # the maximum lateness of the machine itself
+    meter_late_us: float | None  # the same of the meter: such gaps are not the display's
+    slowness: float  # the ratio of the slowest to the fastest copy on this machine
     transitions: list[str]  # of the telltale, until it was live again
-    attacker: str  # what gid-cluster found the hostile program's own stream to be, if it has one
-    # Of gid-cluster's last 300 frames what one took of a processor at most, to what it may take;
-    # with GL nobody knows that.
+    attacker: str  # how gid-cluster judged the hostile program's own stream, if any
+    # The maximum CPU time of one of gid-cluster's last 300 frames, relative to its bound; unknown
+    # with GL.
     compose_vs_bound: float | None
-    # What one of them waited at most to get a processor, in ms: how long others had it.
+    # The maximum time that one of them waited for the CPU, in ms.
     compose_wait_ms: float
-    # How long after it was to begin one of them was given to the screen at most: its refresh shows
-    # it all the same, unless that has passed.
+    # The maximum delay from the planned start of one of them to its commit. The refresh still shows
+    # it if the delay ends before the refresh.
     commit_late_us: float
     did: dict
-    ended: list[str]  # programs of open that did not outlive it
+    ended: list[str]  # programs of open that it killed
 
     @property
     def rate(self) -> float:
@@ -40,7 +40,7 @@ class Run:
 
 
 def measure(cockpit: Cockpit, case: Case, seconds: float) -> Run:
-    """Ends with everything running and the telltale live again, or fails."""
+    """Measures a case. Ends with all programs running and the telltale live again, or raises."""
     cluster = cockpit.cluster
     before = cluster.role("telltale")["transition_count"]
     seconds = max(seconds, case.seconds)

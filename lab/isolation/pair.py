@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Both domains together, each on its core: started, and ended whatever happens."""
+"""Both domains, each on its own core: started together, and always stopped."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -12,16 +12,19 @@ from lab.isolation.container import ContainedOpen, options_of
 from lab.isolation.domains import Cluster, Open
 from lab.isolation.guest import DEVICES, GuestOpen
 
-TRANSLATED_DEADLINE_MS = 2000  # for a guest without KVM, which may take ten times as long
+TRANSLATED_DEADLINE_MS = 2000  # for a guest without KVM, which can take ten times as long
 
 
 class Cockpit(cockpit.Cockpit):
-    """`guest`: `open` is a machine of its own. Not `is_protected`: the cluster has no core of its
-    own and no priority. Not `starts_open`: the caller does that. `contained`: the domains whose
-    programs are in containers."""
+    """The domains of an isolation measurement.
+
+    `guest`: `open` is a virtual machine. Not `is_protected`: the cluster has no core of its own and
+    no priority. Not `starts_open`: the caller starts it. `contained`: the domains whose programs
+    run in containers.
+    """
 
     open_class, cluster_class = Open, Cluster
-    guest_keys = ""  # more of the domain `open` where it is a guest
+    guest_keys = ""  # more keys of the domain `open` if it is a guest
     more_domains: Mapping[str, str] = {}
     more_shares: Mapping[str, str] = {}
     deadline_ms = 200  # of the roles

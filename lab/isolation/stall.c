@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * gid-bench-stall: the machine's own limit. Wakes every millisecond, before all other programs
- * where that is allowed (it is started so), and copies at each refresh as much memory as a display
- * does: a machine can also be late with that, as one that is virtual itself. At SIGTERM it writes a
- * line of JSON: by how much it was late at most, and how long that copy took at least and at most.
- * No program can be more punctual than that, and none computes faster.
+ * gid-bench-stall: measures the machine's own limits. It wakes up every millisecond, with real-time
+ * priority if its caller may set that, and copies as much memory in each refresh as a display does:
+ * a virtual machine may be late with that, too. At SIGTERM it writes a line of JSON: its largest
+ * delay, and the shortest and longest time of a copy. No other program on this machine can be more
+ * punctual or faster.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ static void copy_picture(void) {
 	struct timespec begin, end;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	memcpy(pictures[0], pictures[1], PICTURE);
-	__asm__ volatile("" : : "r"(pictures) : "memory"); /* it is needed */
+	__asm__ volatile("" : : "r"(pictures) : "memory"); /* keeps the copy */
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	uint64_t took = to_ns(&end) - to_ns(&begin);
 	copies.least = took < copies.least ? took : copies.least;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs in a guest, as root: writes into each window through its PCI resource, and says where that
-was of use. What was there is put back.
+"""Runs in a guest, as root: writes into each window through its PCI resource, and reports where the
+write succeeded. The old content is restored.
 """
 
 import json

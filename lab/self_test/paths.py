@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The ways that frames, words and rings take between guests and their host, each as a step.
+"""All paths of frames, words and doorbells between guests and their host, each as a step.
 
-`open` has windows with pages, where that is possible, and `cluster` has PCI devices and a screen.
+`open` has windows with pages, where possible, and `cluster` has PCI devices and a screen.
 """
 
 import hashlib
@@ -29,12 +29,12 @@ from lab.self_test.trial import Step
 
 GUESTS = ("open", "cluster")
 WIDTH, HEIGHT = 640, 360  # of the screen
-X, Y = 40, 20  # of the light on it
+X, Y = 40, 20  # the position of the light on it
 FRAMES = 120
 RINGS = 200
-PATIENCE = 100.0  # seconds, for one thing
-BOOT_SECONDS = 300.0  # of what boots; translated guests on a busy machine take their time
-# Each frame is another one, and which numbers its pixels are does not depend on the processor.
+PATIENCE = 100.0  # seconds, for one action
+BOOT_SECONDS = 300.0  # to boot; emulated guests on a busy machine are slow
+# Each frame is different, and its pixels have the same values on each CPU.
 SOURCE = (
     f"videotestsrc pattern=snow num-buffers={FRAMES} "
     "! video/x-raw,format=BGRx,width=320,height=240,framerate=60/1"
@@ -47,7 +47,7 @@ STATE = 5
 
 
 def text_of(accel: str) -> str:
-    """The cockpit's configuration. `accel`: as vm-accel= has it."""
+    """The cockpit's configuration. `accel`: the value of vm-accel=."""
     guest = f"kind=guest vm-memory=768M vm-accel={accel} local=*"
     return configuration(
         {
@@ -66,7 +66,7 @@ def text_of(accel: str) -> str:
 
 
 def try_kvm() -> dict[str, object]:
-    """Anew, whatever is known of an earlier boot."""
+    """Tries again, whatever is known from an earlier boot."""
     if (why := why_not_tried()) is not None:
         raise Wanting(why)
     if (why := boots_with_kvm()) is not None:
@@ -104,7 +104,7 @@ class Paths:
         wait_for(f"the link to {peer} to be {state}", there, PATIENCE, 0.1)
 
     def tidy(self) -> str:
-        """After a step that failed: what was said last, and nothing of it runs on."""
+        """After a failed step: stops its programs, and returns their last output."""
         said = self.cockpit.logs()
         for name, place in self.places.items():
             try:
@@ -118,7 +118,7 @@ class Paths:
     # --- steps ---
 
     def boot(self) -> dict[str, object]:
-        """Side by side."""
+        """Boots the guests in parallel."""
         self.places["host"] = self.cockpit.start("host")
         begin, seconds = time.monotonic(), {}
         for name in GUESTS:
@@ -130,7 +130,7 @@ class Paths:
         return seconds
 
     def join(self) -> dict[str, object]:
-        """And again, when a gidd of the guest's is gone."""
+        """The guest's gidd connects, and connects again after it was killed."""
         for name in GUESTS:
             self.wait_link(name, "up")
         ups = self.link("cluster")["ups"]
@@ -148,7 +148,7 @@ class Paths:
         }
 
     def pass_frames(self, owner: str, reader: str) -> dict[str, object]:
-        """Each arrives as it was sent, in order, and nobody copied it."""
+        """Each frame arrives unchanged, in order, and without a copy."""
         if not self.sums:
             self.sums = sums_of(
                 self.host.run(["gst-launch-1.0", "-q", *f"{SOURCE} ! {SUMS}".split()])
@@ -191,7 +191,7 @@ class Paths:
             raise Wanting(why)
 
     def capture(self) -> dict[str, object]:
-        """A driver of the guest's writes into what the host reads."""
+        """A driver in the guest writes into memory that the host reads."""
         self.need_pages()
         agent = self.guest("open").agent
         camera.load_camera(agent)
@@ -201,7 +201,7 @@ class Paths:
         return {"frames": into["frames"], "copied": 0}
 
     def overwrite(self) -> dict[str, object]:
-        """What a guest may only read stays as it is."""
+        """A guest cannot change memory that it may only read."""
         windows = sorted((self.folder / "window").glob("*/*"))
         before = {path: last_page(path) for path in windows}
         place = self.guest("cluster")
@@ -223,7 +223,7 @@ class Paths:
         return {"own": len(found) - others, "others, unchanged": others}
 
     def hand_over(self) -> dict[str, object]:
-        """A device of the guest's is given to a program: its gidd."""
+        """A device of the guest is handed to a program: its gidd."""
         place = self.guest("open")
         devices = place.run(
             ["sh", "-c", "cd /sys/bus/pci/drivers/vfio-pci && echo [0-9]*:*"]
@@ -235,7 +235,7 @@ class Paths:
         return {"group": group.strip().rpartition("/")[2], "doorbells by the": "device"}
 
     def ring(self, way: str) -> dict[str, object]:
-        """There and back `RINGS` times, between programs that sleep."""
+        """There and back `RINGS` times, between sleeping programs."""
         agent = self.guest("open").agent
         if way != "direct":
             doorbell.switch(agent, way)
@@ -250,7 +250,7 @@ class Paths:
         return in_time(times) | {"gidd heard": max(heard.values())}
 
     def ring_bare(self) -> dict[str, object]:
-        """MSI-X there, a register back, and no gidd between."""
+        """MSI-X there, a register back, without a gidd between."""
         agent = self.guest("open").agent
         if self.link("open")["doorbells"]["way"] != "link":
             doorbell.switch(agent, "link")
@@ -259,7 +259,7 @@ class Paths:
         return in_time(times)
 
     def show(self) -> dict[str, object]:
-        """All pixels of QEMU's picture."""
+        """Compares all pixels of QEMU's picture."""
         picture = self.folder / "light.png"
         self.host.run(["gid-telltale", "--state", str(STATE), "--png", str(picture)])
         light = pixels(picture)
@@ -292,7 +292,7 @@ class Paths:
         return {"screen": f"{WIDTH}x{HEIGHT}", "wrong pixels": 0}
 
     def kill(self) -> dict[str, object]:
-        """Its host hears of it; it comes back, and so do frames."""
+        """The host notices; the guest comes back, and so do frames."""
         place = self.guest("cluster")
         begin = time.monotonic()
         place.kill()
@@ -307,7 +307,7 @@ class Paths:
 
 
 def sums_of(text: str) -> list[str]:
-    """What checksumsink prints: of each frame its time and its sum."""
+    """The output of checksumsink: the checksum of each frame."""
     return [line.split()[-1] for line in text.splitlines() if re.search(r" [0-9a-f]{32,}$", line)]
 
 
@@ -327,7 +327,7 @@ def in_time(times: list[float]) -> dict[str, object]:
 
 
 def steps(paths: Paths, with_kvm: bool) -> list[Step]:
-    """`with_kvm`: whether that is tried, too."""
+    """`with_kvm`: includes the trial of KVM."""
 
     def ring(way: str) -> Callable[[], dict[str, object]]:
         return lambda: paths.ring(way)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What a user sends of a self-test: the machine and the steps, and nothing that names the user.
+"""The report of a self-test for users to send: the machine and the steps, without personal data.
 
-Left out are the names of the machine and of the user, and all paths but those of the system.
+It leaves out the names of the machine and of the user, and all paths except those of the system.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from gid_vm.qemu import find_qemu
 
 from lab.self_test.trial import FAILED, Outcome
 
-# Where every machine has the same.
+# These are the same on each machine.
 SYSTEM = {"bin", "boot", "dev", "etc", "lib", "lib64", "proc", "sbin", "sys", "usr"}
 PATH = re.compile(r"(?<![\w~.>/…])…?/[^\s'\",;:=()]+")
 GONE = "…"
@@ -35,7 +35,7 @@ KVM = {
 
 
 def names() -> set[str]:
-    """Of this machine and of its user."""
+    """The names of this machine and of its user."""
     host = socket.gethostname()
     found = {host, host.partition(".")[0]}
     with contextlib.suppress(KeyError, OSError):  # a user without a name
@@ -44,16 +44,16 @@ def names() -> set[str]:
 
 
 def folders() -> list[Path]:
-    """Of the user's, which may have blanks in their names."""
+    """The user's folders, whose names may have blanks."""
     return [Path(__file__).resolve().parents[2], Path.cwd(), home()]
 
 
 class Scrubber:
-    """Takes out of whatever JSON can have what names the user."""
+    """Removes from any JSON value what identifies the user."""
 
     def __init__(self, private: Iterable[str], folders: Iterable[Path]) -> None:
         words = "|".join(map(re.escape, sorted(private, key=len, reverse=True)))
-        # The user "open" is not meant in "opened".
+        # Whole words only: the user "open" does not match "opened".
         self._word = re.compile(rf"(?<![A-Za-z0-9])(?:{words})(?![A-Za-z0-9])") if words else None
         self._folders = [str(folder) for folder in folders if len(folder.parts) > 1]
 
@@ -69,7 +69,7 @@ class Scrubber:
     def _text(self, text: str) -> str:
         for folder in self._folders:
             text = text.replace(folder, GONE)
-        # Between paths of the system, which stay: the user "dev" is not meant in /dev/kvm.
+        # Only outside system paths, which stay: the user "dev" does not match /dev/kvm.
         parts, end = [], 0
         for match in PATH.finditer(text):
             parts += [self._hide(text[end : match.start()]), self._path(match[0])]
@@ -87,7 +87,7 @@ class Scrubber:
 
 
 def describe() -> dict[str, object]:
-    """The machine, as far as it matters to guests."""
+    """The properties of the machine that matter to guests."""
     facts = machine.describe()
     facts["gidway"] = machine.gidway()
     facts["system"] = _system()
@@ -132,7 +132,7 @@ def write(
     outcomes: Sequence[Outcome],
     is_whole: bool = True,
 ) -> None:
-    """`is_whole`: no step is missing, as after Ctrl-C."""
+    """`is_whole`: False if steps are missing, for example after Ctrl-C."""
     report = {
         "what": "gidway, ./run vm --self-test",
         "good": is_whole and all(outcome.result != FAILED for outcome in outcomes),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The whole of a self-test: which guests, the steps, the report."""
+"""A complete self-test: chooses the guests, runs the steps, writes the report."""
 
 import shutil
 import subprocess
@@ -56,7 +56,7 @@ def run(accel: str | None, path: Path) -> int:
 
 
 def warm_plugins() -> None:
-    """What is known of GStreamer's plugins goes to guests with their files."""
+    """Scans GStreamer's plugins: guests get the result with their files."""
     words = ["gst-inspect-1.0", "gidsink"]
     try:
         result = subprocess.run(words, capture_output=True, text=True, errors="replace")

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Steps that are tried one after the other. One that fails or hangs costs the others nothing, but
-those that need it.
-"""
+"""Runs steps one after the other. If one fails or hangs, only steps that need it are left out."""
 
 import signal
 import time
@@ -13,16 +11,18 @@ from lab.domains.program import LabError, Wanting
 from lab.domains.progress import Progress
 
 OK, FAILED, IMPOSSIBLE, LEFT_OUT = "ok", "failed", "not possible", "left out"
-AGAIN_SECONDS = 30.0  # for what ends a step that took too long
+AGAIN_SECONDS = 30.0  # for the cleanup of a step that took too long
 
 
 class TooLong(BaseException):
-    """A step's time is over. No error, which somebody could take for that of a program."""
+    """The time of a step is over. No Exception: handlers of programs' errors ignore it."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """`run` says what it found. Wanting: it is not possible here. `seconds`: for all of it."""
+    """`run` returns what it found. It raises Wanting if the step is impossible here. `seconds`: its
+    limit.
+    """
 
     name: str
     what: str
@@ -44,7 +44,7 @@ class Outcome:
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Whatever is waited for. What is done about that may take its time, too, and no longer."""
+    """Raises TooLong in the block after this time. The cleanup has a limit of its own."""
 
     def over(_number: int, _frame: object) -> None:
         raise TooLong
@@ -61,7 +61,7 @@ def at_most(seconds: float) -> Iterator[None]:
 def try_all(
     steps: Sequence[Step], progress: Progress, tidy: Callable[[], str]
 ) -> Iterator[Outcome]:
-    """`tidy`: after a step that failed; it returns what programs said last."""
+    """`tidy`: called after a failed step; returns the last output of the programs."""
     good: set[str] = set()
     for step in steps:
         missing = [name for name in step.needs if name not in good]
@@ -91,7 +91,7 @@ def _try(step: Step) -> Outcome:
         outcome.why = f"it was not over after {step.seconds:.0f} s"
     except LabError as error:
         outcome.why = str(error)
-    except Exception as error:  # it is a report of whatever happens elsewhere
+    except Exception as error:  # the report covers all failures
         outcome.why = f"{type(error).__name__}: {error}"
     outcome.seconds = round(time.monotonic() - begin, 2)
     return outcome
@@ -108,7 +108,7 @@ def _tidy(tidy: Callable[[], str]) -> str:
 
 
 def tell(outcome: Outcome, progress: Progress) -> None:
-    """A line; of what went wrong the first line of the reason."""
+    """A line; for a failure, the first line of the reason."""
     why = outcome.why.partition("\n")[0]
     if outcome.result == OK:
         found = ", ".join(f"{key} {value}" for key, value in outcome.found.items())

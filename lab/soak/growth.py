@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Whether something grows: a line through its samples, and how sure that line is."""
+"""Whether a value grows: a regression line through its samples, and its significance."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SURE = 95  # %, of an interval; and of all that is said to grow, so much does
+SURE = 95  # %, the confidence of an interval; and the share of reported growth that is real
 
 
 @dataclass(frozen=True)
 class Growth:
-    """`slope` an hour, give or take `margin`; `total` over the time that was looked at. `chance`:
-    how probable so steep a line is where nothing grows."""
+    """`slope` per hour, plus or minus `margin`; `total` over the measured time. `chance`: the
+    probability of a line as steep as this if nothing grows (the p-value).
+    """
 
     slope: float
     margin: float
@@ -20,12 +21,12 @@ class Growth:
 
 
 def growth(hours: Sequence[float], values: Sequence[float]) -> Growth:
-    """By least squares, of samples after the warm-up. Of fewer than three, nothing is sure."""
+    """Least squares over the samples after the warm-up. Fewer than three prove nothing."""
     if len(hours) < 3 or hours[-1] == hours[0]:
         return Growth(0, math.inf, 0, 1.0)
     if len(set(values)) == 1:
         return Growth(0, 0, 0, 1.0)
-    from scipy import stats  # which takes longer to load than most programs that have this module
+    from scipy import stats  # slow to load, and few users of this module need it
 
     line = stats.linregress(hours, values, alternative="greater")
     margin = stats.t.ppf((1 + SURE / 100) / 2, len(hours) - 2) * line.stderr
@@ -34,8 +35,9 @@ def growth(hours: Sequence[float], values: Sequence[float]) -> Growth:
 
 
 def which_grow(curves: Sequence[tuple[Growth, float]]) -> list[bool]:
-    """Of each curve, with how much more in all is growth. Where many are judged together some rise
-    by chance: their chances are corrected for that (Benjamini and Hochberg)."""
+    """`curves`: each with the total above which it counts as growth. Among many curves, some rise
+    by chance: the p-values are corrected for that (Benjamini and Hochberg).
+    """
     if not curves:
         return []
     from scipy import stats

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a soak found, and soak.html: a curve for each thing that was looked at. One file."""
+"""The result of a soak, and soak.html: a curve for each value, in one file."""
 
 import math
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ import jinja2
 from lab.soak.growth import SURE, Growth, growth, which_grow
 from lab.soak.samples import COUNTED, KIND
 
-_WARM_PART = 0.1  # of the time: caches fill, programs are seen for the first time
-# What is shown beside what may grow: nobody's fault where the machine itself is busy.
+_WARM_PART = 0.1  # of the time: caches fill, programs run for the first time
+# Shown beside the values that may grow: a busy machine causes them as well.
 _BESIDE = (
     ("rate_hz", "the meter's lowest rate", "Hz"),
     ("gap_refreshes", "the meter's longest gap", "refreshes"),
@@ -27,7 +27,7 @@ _BESIDE = (
 
 @dataclass(frozen=True)
 class Curve:
-    """`grows`: None where that would be no defect."""
+    """`grows`: None if growth is no defect here."""
 
     name: str
     unit: str
@@ -45,7 +45,7 @@ class Curve:
 
     @property
     def points(self) -> str:
-        """Of a polyline, 0..100 across and down."""
+        """The points of a polyline, in 0..100 by 0..100."""
         low, high, end = min(self.values), max(self.values), self.hours[-1] or 1
         span = (high - low) or 1
         return " ".join(
@@ -63,9 +63,9 @@ class Curve:
 class Result:
     samples: list[dict] = field(default_factory=list)
     cases: int = 0
-    warm_rounds: float = math.inf  # hours that the first rounds of all cases took
+    warm_rounds: float = math.inf  # hours of the first rounds of all cases
     scheduling: str = ""
-    broken: str = ""  # why it ended before its time
+    broken: str = ""  # why it ended early
 
     @property
     def hours(self) -> float:
@@ -73,7 +73,7 @@ class Result:
 
     @property
     def warm(self) -> float:
-        """Hours of warm-up: samples from then on are judged."""
+        """The hours of warm-up: samples after it are judged."""
         return max(self.warm_rounds, _WARM_PART * self.hours)
 
     def curves(self) -> list[Curve]:
@@ -103,8 +103,9 @@ class Result:
 
     @property
     def explained(self) -> list[str]:
-        """For each program whose mappings grow: of which kinds there are more than after the
-        warm-up."""
+        """For each program whose mappings grow: the kinds of mappings that have increased since the
+        warm-up.
+        """
         judged = [one for one in self.samples if one["hours"] >= self.warm]
         told = []
         for program in judged[0]["programs"] if judged else ():

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The parts of a long soak: the hours of several runs add up, also of several machines.
+"""The parts of a long soak: the hours of several runs add up, also across machines.
 
-A file of parts has a line of JSON for each sample of each run. Of each run the last line counts, so
-that what was interrupted, or switched off, counts up to there; files of several machines are put
-together by `cat`.
+A file of parts has a line of JSON for each sample of each run. The last line of a run counts, so
+that an interrupted run counts up to there; the files of several machines are joined by `cat`.
 """
 
 import datetime
@@ -13,18 +12,18 @@ import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-PLANNED = 48.0  # hours, as the evaluation of 2017 had planned
+PLANNED = 48.0  # hours, as planned by the evaluation of 2017
 RUNS, ENDED, BROKE = "runs", "ended", "broke"
 STATES = (RUNS, ENDED, BROKE)
 
 
 class BadParts(Exception):
-    """Why a file has no parts, in a sentence."""
+    """Why a file is invalid, in a sentence."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """`state`: RUNS of one that has not ended, or of which nothing more was heard."""
+    """`state`: RUNS if it has not ended, or stopped reporting."""
 
     id: str
     machine: str
@@ -36,19 +35,19 @@ class Part:
 
 
 def begin() -> Part:
-    """One that begins here and now."""
+    """A part that begins here and now."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return Part(uuid.uuid4().hex, platform.node(), now, 0.0, RUNS, "", False)
 
 
 def add(path: Path, part: Part) -> None:
-    """As one write at the end: whoever else adds to the file at the time cuts no line."""
+    """One write in append mode: concurrent writers cannot break a line."""
     with path.open("ab", buffering=0) as file:
         file.write((json.dumps(asdict(part)) + "\n").encode())
 
 
 def read(path: Path) -> list[Part]:
-    """Each once, as its last line has it."""
+    """Each part once, by its last line."""
     found: dict[str, Part] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:

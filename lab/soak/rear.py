@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The soak's cockpit: that of `bench isolation`, and a third domain, `rear`, which nothing befalls.
+"""The soak's cockpit: that of `bench isolation`, and a third domain, `rear`, which is not attacked.
 
-`rear` has a film, a camera and Weston, which live from the begin to the end: so what grows in them
-is seen, too. The cluster shows its film, and its camera as a safety surface.
+`rear` has a film, a camera and Weston, which live from start to end, so that their growth is seen,
+too. The cluster shows the film, and the camera as a safety surface.
 """
 
 import json
@@ -21,7 +21,7 @@ _MOVIE = "safety/movie"
 _LAYERS = section("layer meter", "x=0 y=260 width=640 height=220") + section(
     "layer film", f"domain=rear stream={_MOVIE} x=640 y=260 width=352 height=198"
 )
-_FILM_DIVISOR = 2  # of the film's size, so that two cores have time for all of it
+_FILM_DIVISOR = 2  # the film is smaller by this factor, so that two cores can do all of the work
 
 
 class Rear(Open):
@@ -33,7 +33,7 @@ class Rear(Open):
         return [role("camera", "gid-view")]
 
     def start(self) -> None:
-        """All of it, once."""
+        """Starts all of its programs, once."""
         self.start_desktop()
         start = self.place.start
         sink = f"video/x-raw,format=BGRx ! gidsink name=sink stream={_MOVIE}"
@@ -56,7 +56,9 @@ class SoakCluster(Cluster):
         return super().configuration() + role_of("rear", "camera", 840, 140, 200) + _LAYERS
 
     def film(self) -> tuple[int, int]:
-        """How many frames of the film gid-cluster got so far, and the sum of their ages in ns."""
+        """The number of the film's frames that gid-cluster has got, and the sum of their ages in
+        ns.
+        """
         told = self.place.run(["gidctl", "--domain=cluster", "--json", "list", "subscriptions"])
         for one in json.loads(told)["subscriptions"]:
             if one["stream"] == _MOVIE and (counts := one.get("consumer_counts")):
@@ -72,7 +74,7 @@ class SoakCockpit(Cockpit):
     def __init__(self, folder: Path, guest: bool, contained: Collection[str] = ()) -> None:
         super().__init__(folder, guest, contained=contained)
         self.rear = Rear(self.place("rear", self.open_core))
-        # A guest's agent serves one at a time, and that is us.
+        # A guest's agent has one client at a time, and we are it.
         self.reloaded = ["cluster", "rear", "host" if guest else "open"]
 
     def __enter__(self) -> "SoakCockpit":
@@ -86,13 +88,13 @@ class SoakCockpit(Cockpit):
         return self
 
     def wait_rear(self) -> None:
-        """Until what `rear` shows in the cluster is there, and moves."""
+        """Waits until rear's streams are shown in the cluster, and change."""
         self.cluster.wait_live("camera")
         before, _ = self.cluster.film()
         wait_for("the film of rear to go on", lambda: self.cluster.film()[0] > before)
 
     def living(self) -> dict[str, Program]:
-        """All that must live from the begin to the end. Raises if one has ended."""
+        """The programs that must live from start to end. Raises if one has ended."""
         found = {
             "gid-cluster": self.cluster.place["display"],
             "gidd of cluster": self.cluster.place["gidd"],

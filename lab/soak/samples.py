@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What a process has, as Linux counts it."""
+"""The resources of a process, as Linux counts them."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-KIND = "mappings of "  # and what they are of
-# What is counted, its unit, and how much more of it than at the begin is growth. The pages of slabs
-# and libraries are others', too: how much of them is this process's part changes with those.
+KIND = "mappings of "  # followed by the kind of mapping
+# The counted resources, their units, and the increase above which each counts as growth. Pages of
+# slabs and libraries are shared: the share of this process changes with the others.
 COUNTED = {
     "heap": ("KiB", 64),
     "memory": ("KiB", 512),
@@ -18,8 +18,9 @@ COUNTED = {
 
 
 def sample(pid: int) -> dict[str, int]:
-    """heap: what it has for itself (anonymous memory); memory: with its part of what is shared.
-    Beside what is counted, each kind of mapping."""
+    """heap: private memory (anonymous); memory: includes its part of shared memory. Also the number
+    of mappings of each kind.
+    """
     folder = Path("/proc") / str(pid)
     descriptors = len(list((folder / "fd").iterdir()))
     maps = (folder / "maps").read_text()
@@ -28,13 +29,13 @@ def sample(pid: int) -> dict[str, int]:
 
 
 def kinds(maps: str) -> dict[str, int]:
-    """How many mappings there are of each kind: of which one there are more says what grows."""
+    """The number of mappings of each kind, which shows the kind that grows."""
     found = Counter(_kind(line.split(maxsplit=5)[5:]) for line in maps.splitlines())
     return {f"{KIND}{kind}": count for kind, count in found.items()}
 
 
 def _kind(name: list[str]) -> str:
-    """A file is called by its folder or, in memory, by its name without what is counted up."""
+    """The kind of a file is its folder or, for a memfd, its name without a counter."""
     if not name:
         return "anonymous"
     path = name[0].removesuffix(" (deleted)")
@@ -56,7 +57,7 @@ def counts(smaps_rollup: str, descriptors: int, mappings: int) -> dict[str, int]
 
 
 def least(samples: Iterable[dict[str, int]]) -> dict[str, int]:
-    """The lowest of each: what is used for a while only is not growth."""
+    """The minimum of each: temporary use is not growth."""
     samples = list(samples)
     names = {what: None for one in samples for what in (*COUNTED, *one)}
     return {what: min(one.get(what, 0) for one in samples) for what in names}

@@ -40,16 +40,16 @@ from lab.soak.samples import least, sample
 from lab.soak.wear import Daemon, Kills, Reload
 
 _STOPPED = 5.0  # seconds that open is stopped in one of the cases
-BROKEN = 3  # exit status: something broke on the way
-_WARM_ROUNDS = 2  # of all cases: each has been seen, and what it makes grow once has grown
+BROKEN = 3  # exit status: something broke during the run
+_WARM_ROUNDS = 2  # of all cases: each has run, and its one-time growth is over
 
 
 @dataclass
 class Minute:
-    """What was found since the last sample."""
+    """The measurements since the last sample."""
 
     begin: float
-    film: tuple[int, int]  # as SoakCluster.film() has it
+    film: tuple[int, int]  # as returned by SoakCluster.film()
     losses: int  # transitions of the camera's surface
     rates: list[float] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)  # in refreshes
@@ -120,13 +120,13 @@ class Soak:
         self.write(self._options.out)
 
     def write(self, folder: Path) -> None:
-        """What was found so far."""
+        """Writes the results so far."""
         (folder / "soak.json").write_text(json.dumps(self.result.samples, indent="\t") + "\n")
         write_page(folder / "soak.html", self.result)
         self.tell_part(parts.RUNS)
 
     def tell_part(self, state: str) -> None:
-        """How far this one is, for the sum of all parts."""
+        """Records the progress of this part in the file of all parts."""
         if self._options.parts is not None:
             result = self.result
             more = {"hours": result.hours, "told": result.verdict, "grows": bool(result.growing)}
@@ -193,14 +193,14 @@ def main() -> int:
         parser.error(f"no such case: {', '.join(unknown)}; there are {', '.join(names)}")
     cases = [case for case in known if not options.case or case.name in options.case]
     if options.parts is not None and options.parts.exists():
-        parts.read(options.parts)  # better now than after hours
+        parts.read(options.parts)  # fails now rather than after hours
     options.out.mkdir(parents=True, exist_ok=True)
     for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
             signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="gid-soak-", dir=memory_folder()) as folder:
         soak = Soak(options, cases, Path(folder))
-        soak.tell_part(parts.RUNS)  # a file that cannot be written is better known now, too
+        soak.tell_part(parts.RUNS)  # an unwritable file also fails now
         try:
             soak.run()
         except (LabError, OSError) as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What befalls the cockpit in a soak beside the cases of `bench isolation`."""
+"""Disturbances of the cockpit in a soak, in addition to the cases of `bench isolation`."""
 
 import subprocess
 import time

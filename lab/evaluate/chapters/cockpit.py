@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the programs of a whole cockpit take (5.1, 5.19, 5.23), and how long light takes (5.22)."""
+"""The load of a whole cockpit's programs (5.1, 5.19, 5.23), and the latency of light (5.22)."""
 
 from collections import defaultdict
 from typing import Any
@@ -58,7 +58,7 @@ def _memory(context: Context) -> list[Figure]:
 
 
 def _modules(context: Context) -> list[Figure]:
-    """Of each program: its own memory, and its slabs one by one."""
+    """Of each program its own memory, and of its slabs each one."""
     figures, sums = [], defaultdict(float)
     for row in _load(context)["rows"]:
         who = f"{row['domain']}, {row['who']}" if "domain" in row else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What crosses from process to process and machine to machine: frames (5.2), and doorbells."""
+"""Costs between processes and between machines: frames (5.2), and doorbells."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from lab.evaluate.context import Context, Plan
 
 BANDWIDTH = "./run bench bandwidth"
 MACHINE = "./run bench vm"
-FRAME = 1280 * 720 * 4  # bytes, of both benchmarks
+FRAME = 1280 * 720 * 4  # bytes, in both benchmarks
 RATE = 60
 
 

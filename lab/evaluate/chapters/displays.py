@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Three displays (5.9.2), what a repaint costs (5.9.3), and refreshes that are missed (5.9.4)."""
+"""Three displays (5.9.2), the cost of a repaint (5.9.3), and missed refreshes (5.9.4)."""
 
 from typing import Any
 
@@ -112,8 +112,8 @@ def _pacing(context: Context) -> list[Figure]:
 
 PACING = "./run bench pacing film@60 30@60"
 PACED = ("film@60", "30@60")
-# A film is there in advance, and its commit is what its window can be late for; of a camera only
-# the light counts, for a commit that is moved helps nobody.
+# A film's frames exist in advance, so its latency counts from its commit. Of a camera only the
+# latency of light counts: a commit that is moved helps nobody.
 FILM = Goal("a film, commit to light: with pacing, ratio to without", 0.6)
 LIVE = Goal("a camera of 30 a second, capture to light: with pacing, ratio to without", 0.6)
 SOONER = {
@@ -127,7 +127,7 @@ KINDS = {
 }
 WRONG = Goal("pictures that are wrong, out of order or refused", 0)
 COMPARED = Goal("pictures that were compared, of all that were shown, worst display", 0.99, True)
-# What the evaluation of 2017 had of its worst display, and found too much: 2 of 45,000.
+# The worst display of the evaluation of 2017, which found it too much: 2 of 45,000.
 MISSES = Goal("refreshes missed, worst display", 2 / 45000)
 GAP = Goal("longest gap between two pictures, worst display", 1.5)
 

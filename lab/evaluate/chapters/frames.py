@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Frames by number: the ring, streams and consumers, the hand-off, and drawing for others."""
+"""Costs per frame: the ring, streams and consumers, the hand-off, and drawing for others."""
 
 import re
 
@@ -10,7 +10,7 @@ from gid_evaluate.result import Figure
 
 from lab.evaluate.context import Context, Plan
 
-# What a ratio of a benchmark is called in the report; others keep their names.
+# Names in the report for ratios of a benchmark; others keep their names.
 NAMES = {
     "came_of_sent_worst": "frames that came, of those that were sent, worst run",
     "transport_cpu_1080p_vs_best_peer": "60 a second: processor time, ratio to the best peer",
@@ -99,7 +99,7 @@ def _streams(context: Context) -> list[Figure]:
 
 
 def _growing(costs: list[Figure]) -> list[Figure]:
-    """How a frame's price grows with streams and with consumers."""
+    """How the cost of a frame grows with streams and with consumers."""
     by_name = {one.name: one.value for one in costs}
     many = [by_name[f"streams: {count}, consumers: 1"] for count in (1, 4, 16, 64)]
     fan, flat = by_name["streams: 1, consumers: 8"] / many[0], max(many) / many[0]
@@ -111,7 +111,7 @@ def _growing(costs: list[Figure]) -> list[Figure]:
 
 
 def _in_guest(context: Context) -> list[Figure]:
-    """Its own domain has all of these streams: no frame leaves the guest."""
+    """The guest's own domain has all of these streams: no frame leaves the guest."""
     if not context.is_full:
         raise NotRun("a full run only: it takes minutes in a guest that is translated")
     costs = context.probe_once(beside.guest_of(context), "streams")
@@ -143,14 +143,14 @@ def _handoff(context: Context) -> list[Figure]:
     return figures + _ratios(found, source)
 
 
-# As who draws for himself: one thread, in the ordinary scheduling class.
+# As a program that draws for itself: one thread, with the ordinary scheduling policy.
 ALONE = ("--helpers=0", "--ordinary")
-LIMITS = {1000: 1.2, 100: 1.5}  # words a request
+LIMITS = {1000: 1.2, 100: 1.5}  # words per request: limit
 ORDINARY = [
     (Goal(f"{_name(f'points_{words}_vs_direct')}, ordinary class", limit), words)
     for words, limit in LIMITS.items()
 ]
-# Of the frames of all n; by one thread, or who draws for himself could have more as well.
+# Of the frames of all n. By one thread: a program that draws for itself could use more as well.
 DROPS = {"first": 5.0, "later": 0.5, "fresh": 10.0}
 SLOWER = {
     kind: Goal(
@@ -162,7 +162,7 @@ FURTHER = Goal(NAMES["import_further_slot_us"], 1.0)
 
 
 def _drawing(context: Context, *how: str) -> dict[str, float]:
-    """The benchmark's ratios; those of points and of layers are of one run."""
+    """The benchmark's ratios; those of points and of layers are of the same run."""
     timing = () if context.is_full else ("--repetitions=2", "--frames=20", "--seconds=2")
     return context.benchmark("engine", *timing, *how, minutes=25)["ratios"]
 

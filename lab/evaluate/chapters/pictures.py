@@ -58,7 +58,9 @@ def shown(context: Context) -> dict[str, Any]:
 
 
 def rates(found: dict[str, Any], what: str) -> list[Figure]:
-    """For each display and rate: shown of sent, and shown a second."""
+    """For each display and rate: the share of sent frames that were shown, and frames shown per
+    second.
+    """
     groups: dict[tuple[str, int], list[dict]] = defaultdict(list)
     for row in found["rows"]:
         if row["what"] == what:
@@ -66,7 +68,10 @@ def rates(found: dict[str, Any], what: str) -> list[Figure]:
     figures = []
     for (who, rate), rows in groups.items():
         shares = sorted(row["shown_of_sent"] for row in rows)
-        share, name = shares[0], f"{who}, {rate} a second, worst run"  # each is a promise
+        share, name = (
+            shares[0],
+            f"{who}, {rate} a second, worst run",
+        )  # each run must reach it
         sent = sum(row["sent"] for row in rows)
         spread = (shares[0], shares[-1])
         figures.append(Figure(f"{name}: shown of sent", share, "share", sent, spread, SHOWN))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether the cluster keeps its rate whatever another domain does (5.16 to 5.18)."""
+"""Whether the cluster keeps its frame rate whatever another domain does (5.16 to 5.18)."""
 
 import json
 import sys
@@ -16,18 +16,18 @@ from lab.soak import parts
 
 REFRESH_HZ = 60  # of the display
 CALM = Goal("rate undisturbed, of the display's refreshes", 0.99, is_least=True)
-# What is promised holds each time: of all repetitions of all cases the worst counts.
+# The goals hold in each run: the worst of all repetitions of all cases counts.
 GOALS = (
     Goal("lowest rate of all runs", 0.99, is_least=True),
     Goal("longest gap of all runs, attacked", 2.0),
     Goal("longest gap of all runs, undisturbed", 1.5),
-    # Or a cluster that is slow by itself would keep all of its rate.
+    # Otherwise a cluster that is slow by itself would keep all of its rate.
     CALM,
 )
 
 ALONE = "./run bench isolation --film --case "
 UNPROTECTED = "./run bench isolation --film --unprotected --case "
-# One run for all chapters: they share what is undisturbed.
+# One run for all chapters: they share the undisturbed measurement.
 CASES = ("flood", "gpu", "leak", "scribble", "messages", "restart")
 MORE = ("link", "traps", "sparse", "silent", "notes", "bells", "live", "status", "stop")
 
@@ -111,14 +111,14 @@ def _restart(context: Context) -> list[Figure]:
 
 # --- soak -----------------------------------------------------------------------------------------
 
-NOT_GOOD = 1  # its status where something grows, or it was too short
+NOT_GOOD = 1  # exit status: something grows, or it was too short
 HOURS = "hours without a break, of 48"
 NOTHING_BREAKS = Goal("parts that broke off", 0, only_full=True)
 NOTHING_GROWS = Goal("not good: something grows, or it was too short to tell", 0, only_full=True)
 
 
 def _soak(context: Context) -> list[Figure]:
-    """Of a short one only what breaks is judged: growth needs hours."""
+    """A short soak is only judged by what breaks: growth needs hours."""
     script = context.bench.parent / "lab/soak/soak.py"
     hours = "2" if context.is_full else "0.01"
     words = [f"--hours={hours}"]
@@ -145,13 +145,15 @@ def _soak(context: Context) -> list[Figure]:
 
 
 def _file_of_parts(context: Context) -> Path | None:
-    """Where the hours of full ones add up, each time that the chapter is measured again."""
+    """The file in which the hours of full runs add up, each time that the chapter is measured
+    again.
+    """
     folder = context.results.folder
     return folder / "soak.parts" if context.is_full and folder is not None else None
 
 
 def _judged(found: list[parts.Part], code: int, source: str) -> list[Figure]:
-    """What broke, or grew, in one part is not forgiven by a later one."""
+    """A defect or growth in one part counts, whatever later parts show."""
     broke = [number for number, part in enumerate(found) if part.state == parts.BROKE]
     hours = [part.hours for part in found[broke[-1] + 1 if broke else 0 :]]
     grew, n = float(code != 0 or any(part.grows for part in found)), len(found)

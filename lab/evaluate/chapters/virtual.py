@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A cockpit whose other domain is a guest: its start (5.4), load (5.1.2), films (5.7.2), cameras
-(5.8.3), repaints (5.9.3), reboots (5.18), memory."""
+"""A cockpit whose other domain is a guest: start (5.4), load (5.1.2), films (5.7.2), cameras
+(5.8.3), repaints (5.9.3), reboots (5.18), memory.
+"""
 
 import dataclasses
 import statistics
@@ -89,8 +90,9 @@ def _camera(context: Context) -> list[Figure]:
 
 
 def _beside_native(context: Context, what: str, goal: Goal, wanted: str) -> list[Figure]:
-    """Of the frames that were sent in time those that were shown: in the guest, and natively. What
-    the guest's processor could not decode was not sent, and does not count."""
+    """The share of frames that were shown, of those sent in time: in the guest, and natively.
+    Frames that the guest's CPU could not decode were not sent, and do not count.
+    """
     guest = {row["who"]: row for row in _rows(context, "film", "shown")}[what]
     share, sent, rate = guest["shown_of_sent"], guest["sent"], guest["rate"]
     native = next(
@@ -128,7 +130,7 @@ def _devices(context: Context) -> list[Figure]:
     ]
     did = next(row["did"] for row in rows if row["who"] == "dma")
     tried, devices = did["tried"], did["devices"]
-    # What the host finds in the files, and what the guest sees of them.
+    # What the host finds in the files, and what the guest sees of it.
     changed = max(did["pages"], did["changed"])
     context.notes.append(
         f"{devices} devices of QEMU (edu), of which each writes {did['arrived'] / devices:g} page "
@@ -203,7 +205,7 @@ def _cluster(rows: list[dict], part: str) -> list[Figure]:
 
 
 def _decode(context: Context) -> list[Figure]:
-    """What gid memory costs the decoder in the guest, to what it costs natively."""
+    """The cost of gid memory to the decoder in the guest, relative to its cost natively."""
     rows = _rows(context, "decode", "decode")
     figures, ratios = [], []
     for system in ("guest", "native"):
@@ -224,8 +226,8 @@ def _decode(context: Context) -> list[Figure]:
 SHARE = "shown of sent"
 NATIVE_FILM = "gid-cluster, 25 a second, worst run: shown of sent"
 NATIVE_CAMERA = "gid-cluster, 30 a second, worst run: shown of sent"
-# Those of the evaluation of 2017. A share is a ratio already, so that a guest that is translated,
-# and sends fewer, has them too.
+# The goals of the evaluation of 2017. A share is a ratio already, so an emulated guest, which sends
+# fewer frames, has them too.
 FILM = Goal("film shown of sent: guest, ratio to native", 0.94, is_least=True)
 CAMERA = Goal("camera shown of sent: guest, ratio to native", 0.99, is_least=True)
 RATE = Goal("lowest rate of all cases", 0.99, is_least=True)
@@ -236,7 +238,8 @@ CHANGED = Goal("pages of other domains that devices changed", 0)
 SUCCEEDED = Goal("accesses that succeeded", 0)
 PASSED = Goal("pages that devices wrote past the guest's IOMMU, without a mapping", 0)
 IN_GUEST = Goal("time of a repaint in the guest, gid, ratio to wl_shm", 1.01)
-# The machine translates, or does not: what gid adds shall be the same natively and in a guest.
+# Emulation affects both memories alike: gid's relative cost must be the same natively and in a
+# guest.
 ADDED = Goal("that ratio, to the native one", 1.1)
 
 BOOT = Shared("virtual", (0.8, 0.8))
@@ -252,7 +255,7 @@ MINUTES = {
 
 
 def _in_guest(part: str, *more: Shared) -> dict[str, Any]:
-    """What plans of this part of `./run bench virtual` have alike."""
+    """The common keys of the plans of this part of `./run bench virtual`."""
     shares = (BOOT, Shared(f"virtual --part={part}", MINUTES[part]), *more)
     return {"minutes": (0.0, 0.0), "shares": shares, "in_guest": (part,)}
 
