@@ -166,10 +166,10 @@ static int fill_pages(struct config_window *window, int fd) {
 	if (window->made >= window->filled) {
 		return 0;
 	}
-	bool is_new = window->made == 0; /* nobody has mapped it yet */
+	bool is_first = window->made == 0; /* no program uses its pages yet */
 	int error = -posix_fallocate(fd, 0, (off_t)window->filled);
 	window->made = error == 0 ? window->filled : window->made;
-	if (error == 0 && is_new) {
+	if (error == 0 && is_first) {
 		make_pages_large(window, fd);
 	}
 	return error;
@@ -212,7 +212,8 @@ static int make(struct config_window *window, const char *runtime, bool anew) {
 	}
 	put_header(&header, window);
 	int fd = open_old(path, window);
-	if (fd < 0) {
+	bool is_new = fd < 0;
+	if (is_new) {
 		if (access(path, F_OK) == 0) {
 			log_warning("window %u of domain %s is new (%llu MiB): a machine that has "
 				    "the old one must be restarted",
@@ -222,8 +223,8 @@ static int make(struct config_window *window, const char *runtime, bool anew) {
 		window->made = 0;
 	}
 	int error = fd < 0 ? fd : fill_pages(window, fd);
-	if (error == -ENOSPC && window->made == 0) {
-		unlink(path);
+	if (error == -ENOSPC && is_new) {
+		unlink(path); /* an old file stays: machines have it mapped */
 	}
 	if (error == 0) {
 		header.cookie = find_cookie(fd, anew);

@@ -60,7 +60,7 @@ from lib.gidwire import (
     gid,
     pack,
 )
-from lib.machines import CONFIG, MIB, link, map_window, window_path
+from lib.machines import CONFIG, MIB, link, map_window, start, window_path
 from lib.outcome import NO_STREAM
 from lib.program import own_kib, wait_for
 from lib.sample_messages import valid
@@ -593,6 +593,28 @@ def test_what_is_emptied_keeps_its_pages(disk: Path, make_cockpit: Callable[...,
     assert others.stat().st_size == size, "it got none"
     assert os.stat(path).st_blocks * 512 >= 4 * MIB
     assert "is not emptied" not in cockpit.log("host")
+
+
+def test_a_spare_without_pages_stays(disk: Path, make_cockpit: Callable[..., Cockpit]) -> None:
+    """Machines have its file mapped: the pages of a new one would be no memory of theirs."""
+    cockpit = make_cockpit(CONFIG)
+    cockpit.runtime = disk / "run"
+    start(cockpit)
+    spare = window_path(cockpit, "open", "host", "cluster")
+    before = os.stat(spare)
+    others = disk / "others"
+    with others.open("wb") as file:
+        left = os.statvfs(disk)
+        os.posix_fallocate(file.fileno(), 0, left.f_bavail * left.f_bsize)
+    for has_room in (False, True):
+        if has_room:
+            others.unlink()
+        with cockpit.connect("host") as client:
+            client.request(WITHDRAW, 0, b"open", b"hud", b"movie")
+        after = os.stat(spare)
+        assert after.st_ino == before.st_ino and after.st_size == before.st_size
+        assert (after.st_blocks * 512 >= 4 * MIB) is has_room
+    assert "cannot make the window of domain open" in cockpit.log("host")
 
 
 def test_what_a_machine_says_again_and_again_is_not_all_logged(machines: Cockpit) -> None:
