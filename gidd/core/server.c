@@ -100,8 +100,9 @@ static int take_lock(struct server *server) {
 	snprintf(path, sizeof(path), "%s/gidd.lock", own);
 	server->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (server->lock < 0) {
-		log_error("cannot open %s: %s", path, strerror(errno));
-		return -errno;
+		error = -errno; /* the log may change errno */
+		log_error("cannot open %s: %s", path, strerror(-error));
+		return error;
 	}
 	if (flock(server->lock, LOCK_EX | LOCK_NB) < 0) {
 		log_error("another gidd runs for domain %s: it holds %s", server->gidd->self->name,
