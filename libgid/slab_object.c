@@ -431,7 +431,7 @@ static void set_domain(uint8_t set[256 / 8], uint32_t domain, bool present) {
 	}
 }
 
-static void set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
+void gid_slab_set_granted(struct gid_slab *slab, uint32_t reader, bool granted) {
 	set_domain(slab->granted, reader, granted);
 	if (granted) {
 		set_domain(slab->withheld, reader, false);
@@ -452,14 +452,14 @@ static int request_grant(struct gid_slab *slab, uint32_t reader, bool allow) {
 		 * Noted before gidd is asked: a gidd that comes back must not hear of the grant in
 		 * any case.
 		 */
-		set_granted(slab, reader, false);
+		gid_slab_set_granted(slab, reader, false);
 		set_domain(slab->withheld, reader, !slab->info.imported);
 	}
 	union gid_wire_message message, answer;
 	put_grant(slab, reader, allow, &message);
 	int error = gid_domain_request(domain, &message, NULL, 0, &answer, NULL);
 	if (error == 0 && allow) {
-		set_granted(slab, reader, true);
+		gid_slab_set_granted(slab, reader, true);
 	}
 	return error;
 }
@@ -477,7 +477,7 @@ int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader) {
 	put_grant(slab, reader, true, &message);
 	int error = gid_domain_post(slab->domain, &message, NULL, 0);
 	if (error == 0) {
-		set_granted(slab, reader, true);
+		gid_slab_set_granted(slab, reader, true);
 	}
 	return error;
 }
@@ -487,10 +487,6 @@ int gid_slab_grant_async(
 	union gid_wire_message message;
 	put_grant(slab, reader, true, &message);
 	return gid_domain_request_async(slab->domain, &message, NULL, 0, answered, data);
-}
-
-void gid_slab_granted(struct gid_slab *slab, uint32_t reader) {
-	set_granted(slab, reader, true);
 }
 
 static void post_revoke(struct gid_slab *slab, uint32_t reader) {
@@ -513,7 +509,7 @@ void gid_slab_end_loans(struct gid_slab *slab) {
 	for (uint32_t reader = 1; reader <= GID_DOMAIN_MAX; reader++) {
 		if (gid_slab_is_granted(slab, reader) &&
 				gid_slab_has_domain(slab->forced, reader)) {
-			set_granted(slab, reader, false);
+			gid_slab_set_granted(slab, reader, false);
 			post_revoke(slab, reader);
 		}
 	}

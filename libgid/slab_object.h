@@ -444,9 +444,11 @@ static inline bool gid_slab_is_granted(const struct gid_slab *slab, uint32_t rea
 /* Grants without waiting for the answer: for use before another message on the same socket. */
 int gid_slab_grant_post(struct gid_slab *slab, uint32_t reader);
 
-/* Asks for the grant. The caller's `answered` calls gid_slab_granted() if it was given. */
+/* Asks for the grant. The caller's `answered` calls gid_slab_set_granted() if it was given. */
 int gid_slab_grant_async(
 		struct gid_slab *slab, uint32_t reader, gid_answer_func answered, void *data);
-void gid_slab_granted(struct gid_slab *slab, uint32_t reader);
+
+/* What gid_slab_is_granted() says from now on; gidd is not asked. */
+void gid_slab_set_granted(struct gid_slab *slab, uint32_t reader, bool granted);
 
 #endif

@@ -54,28 +54,15 @@ int gid_producer_add_slab(struct gid_producer *producer, gid_id gid) {
 	return 0;
 }
 
-int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_subscription *sub) {
-	for (uint32_t i = 0; i < producer->slab_count; i++) {
-		struct gid_slab *slab = find_sent(producer, producer->slabs[i]);
-		if (slab != NULL && gid_subscription_can_see(sub, slab) &&
-				gid_subscription_needs_grant(sub, slab)) {
-			int error = gid_slab_grant_post(slab, sub->domain);
-			if (error < 0) {
-				return error;
-			}
-		}
-	}
-	return 0;
-}
-
 /* --- without waiting -------------------------------------------------------------------------- */
 
 /* A grant that gidd was asked for. */
 struct gid_stream_grant {
 	struct gid_stream_grant *next;
 	struct gid_producer *producer;
-	gid_id gid; /* of the frame that it is for */
+	gid_id gid; /* of the frame that it is for, or of the slab */
 	uint32_t reader;
+	bool is_assumed; /* frames do not wait for the answer */
 };
 
 static void remove_grant(struct gid_stream_grant *grant) {
@@ -102,7 +89,7 @@ static void grant_answered(void *data, int error, const union gid_wire_message *
 	struct gid_producer *producer = grant.producer;
 	struct gid_slab *slab = find_sent(producer, gid_slab_key(grant.gid));
 	if (error == 0 && slab != NULL) {
-		gid_slab_granted(slab, grant.reader);
+		gid_slab_set_granted(slab, grant.reader, true);
 	}
 	remove_grant(data);
 	gid_producer_enter(producer);
@@ -116,21 +103,23 @@ static void grant_answered(void *data, int error, const union gid_wire_message *
 static bool is_requested(const struct gid_producer *producer, gid_id gid, uint32_t reader) {
 	const struct gid_stream_grant *grant = producer->grants;
 	while (grant != NULL &&
-			(grant->reader != reader ||
+			(grant->is_assumed || grant->reader != reader ||
 					gid_slab_key(grant->gid) != gid_slab_key(gid))) {
 		grant = grant->next;
 	}
 	return grant != NULL;
 }
 
-static int request_grant(
-		struct gid_producer *producer, struct gid_slab *slab, gid_id gid, uint32_t reader) {
+static int request_grant(struct gid_producer *producer, struct gid_slab *slab,
+		const struct gid_stream_grant *request, gid_answer_func answered) {
 	struct gid_stream_grant *grant = malloc(sizeof(*grant));
 	if (grant == NULL) {
 		return -ENOMEM;
 	}
-	*grant = (struct gid_stream_grant){producer->grants, producer, gid, reader};
-	int error = gid_slab_grant_async(slab, reader, grant_answered, grant);
+	*grant = *request;
+	grant->next = producer->grants;
+	grant->producer = producer;
+	int error = gid_slab_grant_async(slab, grant->reader, answered, grant);
 	if (error < 0) {
 		free(grant);
 		return error;
@@ -146,9 +135,10 @@ int gid_producer_request_grants(struct gid_producer *producer, struct gid_slab *
 				!gid_subscription_needs_grant(sub, slab)) {
 			continue;
 		}
+		const struct gid_stream_grant request = {.gid = gid, .reader = sub->domain};
 		int error = is_requested(producer, gid, sub->domain)
 				? 0
-				: request_grant(producer, slab, gid, sub->domain);
+				: request_grant(producer, slab, &request, grant_answered);
 		if (error < 0) {
 			return error;
 		}
@@ -162,6 +152,46 @@ void gid_producer_expect_slab(struct gid_producer *producer, struct gid_slab *sl
 	if (gid_producer_add_slab(producer, gid) == 0) {
 		gid_producer_request_grants(producer, slab, gid);
 	}
+}
+
+/* --- for a new consumer ----------------------------------------------------------------------- */
+
+/* The owner may have forbidden the loan: then the next frame asks again, and hears why. */
+static void loan_answered(void *data, int error, const union gid_wire_message *answer,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	const struct gid_stream_grant grant = *(struct gid_stream_grant *)data;
+	struct gid_slab *slab = find_sent(grant.producer, gid_slab_key(grant.gid));
+	remove_grant(data);
+	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT && slab != NULL) {
+		gid_slab_set_granted(slab, grant.reader, false);
+	}
+}
+
+static int assume_loan(struct gid_producer *producer, struct gid_slab *slab, uint32_t reader) {
+	const struct gid_stream_grant request = {
+			.gid = gid_slab_gid(slab, 0), .reader = reader, .is_assumed = true};
+	int error = request_grant(producer, slab, &request, loan_answered);
+	if (error == 0) {
+		gid_slab_set_granted(slab, reader, true);
+	}
+	return error;
+}
+
+int gid_producer_grant_slabs(struct gid_producer *producer, const struct gid_subscription *sub) {
+	for (uint32_t i = 0; i < producer->slab_count; i++) {
+		struct gid_slab *slab = find_sent(producer, producer->slabs[i]);
+		if (slab == NULL || !gid_subscription_can_see(sub, slab) ||
+				!gid_subscription_needs_grant(sub, slab)) {
+			continue;
+		}
+		/* What is our own gidd does not refuse to a domain that it lets subscribe. */
+		int error = slab->info.imported ? assume_loan(producer, slab, sub->domain)
+						: gid_slab_grant_post(slab, sub->domain);
+		if (error < 0) {
+			return error;
+		}
+	}
+	return 0;
 }
 
 void gid_producer_cancel_grants(struct gid_producer *producer) {

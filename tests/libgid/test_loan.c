@@ -317,6 +317,34 @@ static void test_a_refused_reader(void) {
 	end();
 }
 
+/* Who subscribes is lent what was sent so far, but for what the owner forbids. */
+static void test_readers_that_come_later(void) {
+	struct gid_slab *other = NULL, *lent = NULL;
+	struct gid_frame frame = GID_FRAME_INIT, seen;
+	begin();
+	struct gid_producer *producer = produce(0);
+	tap_ok(gid_slab_create(owner, &layout, 0, 2, NULL, &other) == 0 &&
+					gid_slab_import(lender, gid_slab_gid(other, 0), &lent) == 0,
+			"one more slab of the client's");
+	frame.gid = gid_slab_gid(lent, 0);
+	tap_ok(gid_producer_send(producer, &frame) == 0, "nobody reads its first frame");
+	struct gid_consumer *consumer = consume(producer);
+	tap_ok(gid_producer_send(producer, &frame) == 1 &&
+					gid_consumer_receive(consumer, &seen) == 1 &&
+					seen.gid == frame.gid,
+			"who subscribes then gets the next one at once");
+	tap_ok(gid_slab_revoke(slab, CLUSTER) == 0 && send_granted(producer, 1) == -EPERM,
+			"a frame of a slab that its owner forbids ends the subscription");
+	gid_consumer_destroy(consumer);
+	consumer = consume(producer);
+	tap_ok(send_granted(producer, 1) == -EPERM, "and so it does the next one");
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_unref(lent);
+	gid_slab_destroy(other, false);
+	end();
+}
+
 static bool is_connected(void *data) {
 	return gid_domain_is_connected(data);
 }
@@ -454,6 +482,7 @@ int main(void) {
 	test_owner_has_the_last_word();
 	test_strangers();
 	test_a_refused_reader();
+	test_readers_that_come_later();
 	test_lender_dies();
 	test_gidd_restarts();
 	test_a_slab_of_the_stream();
