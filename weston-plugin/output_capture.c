@@ -36,6 +36,7 @@ struct output_capture {
 struct seen_output {
 	struct wl_list link;
 	struct output_capture *capture;
+	uint32_t name; /* of the global */
 	struct wl_output *object;
 };
 
@@ -178,10 +179,17 @@ static void capture_add_output(struct output_capture *capture, uint32_t name) {
 		return;
 	}
 	seen->capture = capture;
+	seen->name = name;
 	seen->object = wl_registry_bind(
 			capture->registry, name, &wl_output_interface, OUTPUT_VERSION);
 	wl_output_add_listener(seen->object, &output_listener, seen);
 	wl_list_insert(&capture->outputs, &seen->link);
+}
+
+static void seen_output_destroy(struct seen_output *seen) {
+	wl_output_release(seen->object);
+	wl_list_remove(&seen->link);
+	free(seen);
 }
 
 static void registry_handle_global(void *data, struct wl_registry *registry, uint32_t name,
@@ -195,7 +203,15 @@ static void registry_handle_global(void *data, struct wl_registry *registry, uin
 	}
 }
 
+/* An output was unplugged. The object of our own is still needed for shots. */
 static void registry_handle_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
+	const struct output_capture *capture = data;
+	struct seen_output *seen, *next;
+	wl_list_for_each_safe(seen, next, &capture->outputs, link) {
+		if (seen->name == name && seen->object != capture->output) {
+			seen_output_destroy(seen);
+		}
+	}
 }
 
 static const struct wl_registry_listener registry_listener = {
@@ -283,8 +299,7 @@ void output_capture_destroy(struct output_capture *capture) {
 	output_shot_destroy(capture->first);
 	struct seen_output *seen, *next;
 	wl_list_for_each_safe(seen, next, &capture->outputs, link) {
-		wl_output_release(seen->object);
-		free(seen);
+		seen_output_destroy(seen);
 	}
 	if (capture->manager != NULL) {
 		weston_capture_v1_destroy(capture->manager);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Outputs that are unplugged, plugged in, turned, or asleep, while another domain uses them."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -143,6 +144,24 @@ def test_a_screen_that_is_drawn_on(cockpit: Cockpit, mirrored: PluggedWeston) ->
             mirrored.order("plug", SCREEN)
             typist.do((PEN_NEAR, PEN, 0))
             window.display.close()
+
+
+def test_screens_beside_it(cockpit: Cockpit, tmp_path: Path) -> None:
+    """What captures a screen forgets each other one that is unplugged."""
+    environment = cockpit.env("open") | {"WAYLAND_DEBUG": "client"}
+    weston = PluggedWeston(tmp_path, environment, kind="kiosk")  # whose shell is no client
+    weston.configure(MIRROR)
+    weston.start()
+
+    def count(request: str) -> int:
+        return len(re.findall(request, weston.program.stderr))
+
+    for times in (1, 2, 3):
+        weston.order("plug", "beside")
+        wait_for(lambda times=times: count(r'bind\(.*"wl_output"') == times + 1, "the screen")
+        weston.order("unplug", "beside")
+        wait_for(lambda times=times: count(r"-> wl_output.*release\(") == times, "its end")
+    assert weston.stop() == 0, weston.read_log()
 
 
 @pytest.mark.parametrize("scale", [1, 2])
