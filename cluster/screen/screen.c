@@ -205,11 +205,11 @@ int screen_publish(struct screen *screen, struct wl_event_loop *loop, const char
 
 /* --- a frame ---------------------------------------------------------------------------------- */
 
+/* Initialises the state, which the caller must finish, also after a failure. */
 static bool screen_compose(struct screen *screen, struct wlr_output_state *state, uint64_t now) {
 	for (int round = 0; round < 2; round++) {
 		wlr_output_state_init(state);
 		if (!wlr_scene_output_build_state(screen->scene_output, state, NULL)) {
-			wlr_output_state_finish(state);
 			return false;
 		}
 		if (screen_check(screen, state->buffer, now) || round == 1) {
@@ -311,7 +311,6 @@ static bool screen_commit_composed(
 	}
 	screen->hooks->plan(screen->data, screen, screen->kms, SCREEN_REFUSED);
 	wlr_output_state_finish(state);
-	wlr_output_state_init(state);
 	return screen_compose(screen, state, now) && wlr_output_commit_state(screen->output, state);
 }
 
@@ -322,6 +321,7 @@ static void screen_render(struct screen *screen, const struct spent *begin, bool
 	if (!composes) {
 		screen_reuse_front(screen, &state);
 	} else if (!screen_compose(screen, &state, now)) {
+		wlr_output_state_finish(&state);
 		screen->stats.missed++;
 		pace_cancel(&screen->pace);
 		screen_arm_timer(screen, screen_refresh_ns(screen));
