@@ -24,5 +24,5 @@ plugin_init (GstPlugin *plugin)
 }
 
 GST_PLUGIN_DEFINE (GST_VERSION_MAJOR, GST_VERSION_MINOR, gid,
-    "Video between domains without copies: frames cross by their numbers", plugin_init,
-    GIDWAY_VERSION, "MIT/X11", "gidway", "gidway")
+    "Video between domains through shared memory, without copies", plugin_init, GIDWAY_VERSION,
+    "MIT/X11", "gidway", "gidway")

@@ -48,9 +48,10 @@ gst_gid_copy_reason_shared (GstGidCopyReason reason)
 }
 
 G_DEFINE_ENUM_TYPE (GstGidCopyPolicy, gst_gid_copy_policy,
-    { GST_GID_COPY_POLICY_ALLOW, "Copy where it is necessary, and count it", "allow" },
-    { GST_GID_COPY_POLICY_WARN, "Copy, and post a warning for each new reason", "warn" },
-    { GST_GID_COPY_POLICY_ERROR, "Stop with an error instead of copying", "error" })
+    { GST_GID_COPY_POLICY_ALLOW, "Copy and count them", "allow" },
+    { GST_GID_COPY_POLICY_WARN, "Copy and count them, and post a warning for each new reason",
+        "warn" },
+    { GST_GID_COPY_POLICY_ERROR, "Post an error instead of copying", "error" })
 
 gboolean
 gst_gid_copies_add (GstGidCopies *copies, GstElement *element, GstGidCopyPolicy policy,

@@ -28,7 +28,7 @@ void gst_gid_poster_post (
   { "stats", "Statistics", what, .type = G_TYPE_BOXED, .flags = G_PARAM_READABLE, .get = function }
 #define GST_GID_STATS_INTERVAL_ROW(Type, field) \
   { "stats-interval", "Statistics interval", \
-    "Milliseconds between element messages with the statistics (0: none)", \
+    "Interval of element messages with the statistics, in milliseconds (0 = disabled)", \
     GST_GID_UINT (Type, field.interval_ms, 0, G_MAXUINT, 1000), .flags = GST_GID_PLAYING }
 
 /** Posts the error, and frees it. */

@@ -19,8 +19,8 @@ struct gid_timeline *gst_gid_timeline_open (GstElement *element, const gchar *pa
 /** The row of the property. */
 #define GST_GID_TIMELINE_ROW(Type, field) \
   { "timeline", "Timeline", \
-    "File to which a line is appended for each thing that happens to a frame, for gid-timeline " \
-    "(default: $GID_TIMELINE)", \
+    "File to which a line is appended for each event of a frame, for gid-timeline (default: " \
+    "$GID_TIMELINE)", \
     GST_GID_STRING (Type, field), .flags = GST_GID_READY }
 
 G_END_DECLS

@@ -106,14 +106,14 @@ gst_gid_alloc_transform_ip (GstBaseTransform *trans, GstBuffer *buffer)
 
 static const GstGidProperty properties[] = {
   { "domain", "Domain",
-      "Domain whose memory is used, the same as that of the gidsinks behind it (default: "
-      "$GID_DOMAIN, or the only one here)",
+      "Domain to allocate memory in, which must be that of the gidsinks downstream (default: "
+      "$GID_DOMAIN, or the only domain on this system)",
       GST_GID_STRING (GstGidAlloc, domain_name), .flags = GST_GID_READY },
-  { "slots", "Slots", "Largest number of frames in memory; slots are made as they are needed",
+  { "slots", "Slots", "Maximum number of frames in memory; memory is allocated on demand",
       GST_GID_UINT (GstGidAlloc, slots, 2, GID_SLOTS_MAX, 32), .flags = GST_GID_READY },
   { "dmabuf", "Dma-buf",
-      "Use dma-bufs as memory, which drivers write and renderers on a GPU take as they are. Needs "
-      "/dev/udmabuf or gid_dmabuf. Consumers could write into them",
+      "Allocate dma-bufs, which device drivers can write to and GPU renderers can import. Needs "
+      "/dev/udmabuf or the kernel module gid_dmabuf. Consumers could write to them",
       GST_GID_BOOLEAN (GstGidAlloc, dmabuf, FALSE), .flags = GST_GID_READY },
 };
 
@@ -141,7 +141,8 @@ gst_gid_alloc_class_init (GstGidAllocClass *klass)
       element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway allocator", "Filter/Video",
-      "Offers gidway's memory to upstream, for use in front of a tee", "The gidway authors");
+      "Proposes gidway's shared memory to upstream, for use in front of a tee",
+      "The gidway authors");
 
   transform_class->start = gst_gid_alloc_start;
   transform_class->stop = gst_gid_alloc_stop;

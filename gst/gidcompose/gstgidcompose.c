@@ -626,7 +626,7 @@ gst_gid_compose_class_init (GstGidComposeClass *klass)
       element_class, &src_template, GST_TYPE_AGGREGATOR_PAD);
   gst_element_class_set_static_metadata (element_class, "gidway compositor",
       "Filter/Editor/Video/Compositor",
-      "Has the 2D engine of another domain compose videos, without a copy", "The gidway authors");
+      "Composes videos with the 2D engine of another domain, without a copy", "The gidway authors");
   gst_type_mark_as_plugin_api (GST_TYPE_GID_BACKGROUND, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_GID_COMPOSE_PAD, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_GID_OPERATOR, 0);

@@ -4,13 +4,13 @@
 #include "common/gstgidproperty.h"
 
 G_DEFINE_ENUM_TYPE (GstGidOperator, gst_gid_operator,
-    { GST_GID_OPERATOR_SOURCE, "The picture takes the place of what is below", "source" },
-    { GST_GID_OPERATOR_OVER, "Blended by alpha", "over" },
-    { GST_GID_OPERATOR_ADD, "As over, for canvases have no alpha that could add up", "add" })
+    { GST_GID_OPERATOR_SOURCE, "Replace what is below", "source" },
+    { GST_GID_OPERATOR_OVER, "Blend by alpha", "over" },
+    { GST_GID_OPERATOR_ADD, "Same as over, because canvases have no alpha", "add" })
 
 G_DEFINE_ENUM_TYPE (GstGidSizing, gst_gid_sizing,
-    { GST_GID_SIZING_NONE, "Scaled to width and height", "none" },
-    { GST_GID_SIZING_KEEP_ASPECT_RATIO, "In the middle of width and height, with its own shape",
+    { GST_GID_SIZING_NONE, "Scale to width and height", "none" },
+    { GST_GID_SIZING_KEEP_ASPECT_RATIO, "Keep the aspect ratio, centred in width and height",
         "keep-aspect-ratio" })
 
 G_DEFINE_FINAL_TYPE (GstGidComposePad, gst_gid_compose_pad, GST_TYPE_VIDEO_AGGREGATOR_PAD);
@@ -18,20 +18,21 @@ G_DEFINE_FINAL_TYPE (GstGidComposePad, gst_gid_compose_pad, GST_TYPE_VIDEO_AGGRE
 #define CONTROLLED (G_PARAM_READWRITE | GST_PARAM_CONTROLLABLE)
 
 static const GstGidProperty properties[] = {
-  { "xpos", "X position", "Where the picture's left edge is on the canvas",
+  { "xpos", "X position", "X position of the picture on the canvas",
       GST_GID_INT (GstGidComposePad, xpos, 0), .flags = CONTROLLED },
-  { "ypos", "Y position", "Where the picture's upper edge is on the canvas",
+  { "ypos", "Y position", "Y position of the picture on the canvas",
       GST_GID_INT (GstGidComposePad, ypos, 0), .flags = CONTROLLED },
-  { "width", "Width", "Width of the picture on the canvas (0 or less: not scaled)",
+  { "width", "Width", "Width of the picture on the canvas (0 or less = not scaled)",
       GST_GID_INT (GstGidComposePad, width, -1), .flags = CONTROLLED },
-  { "height", "Height", "Height of the picture on the canvas (0 or less: not scaled)",
+  { "height", "Height", "Height of the picture on the canvas (0 or less = not scaled)",
       GST_GID_INT (GstGidComposePad, height, -1), .flags = CONTROLLED },
-  { "alpha", "Alpha", "How much of the picture is seen",
+  { "alpha", "Alpha", "Alpha of the picture",
       GST_GID_DOUBLE (GstGidComposePad, alpha, 0.0, 1.0, 1.0), .flags = CONTROLLED },
-  { "operator", "Operator", "What becomes of the picture below",
+  { "operator", "Operator", "Operator to blend the picture over those below",
       GST_GID_ENUM (GstGidComposePad, op, gst_gid_operator_get_type, GST_GID_OPERATOR_OVER),
       .flags = CONTROLLED },
-  { "sizing-policy", "Sizing policy", "How a picture of another shape fills width and height",
+  { "sizing-policy", "Sizing policy",
+      "How a picture with another aspect ratio fills width and height",
       GST_GID_ENUM (GstGidComposePad, sizing, gst_gid_sizing_get_type, GST_GID_SIZING_NONE),
       .flags = CONTROLLED },
 };

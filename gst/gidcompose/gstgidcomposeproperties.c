@@ -4,7 +4,7 @@
 G_DEFINE_ENUM_TYPE (GstGidBackground, gst_gid_background,
     { GST_GID_BACKGROUND_CHECKER, "Checker pattern", "checker" },
     { GST_GID_BACKGROUND_BLACK, "Black", "black" }, { GST_GID_BACKGROUND_WHITE, "White", "white" },
-    { GST_GID_BACKGROUND_TRANSPARENT, "Black, as canvases have no alpha", "transparent" })
+    { GST_GID_BACKGROUND_TRANSPARENT, "Black, because canvases have no alpha", "transparent" })
 
 static void
 get_copies (gpointer object, GValue *value)
@@ -24,32 +24,33 @@ get_stats (gpointer object, GValue *value)
 
 static const GstGidProperty properties[] = {
   { "domain", "Domain",
-      "Domain that the program runs in: its name or the path of its gidd's socket "
-      "(default: $GID_DOMAIN, or the only one here)",
+      "Domain that this program runs in: its name or the path of its gidd's socket (default: "
+      "$GID_DOMAIN, or the only domain on this system)",
       GST_GID_STRING (GstGidCompose, domain_name), .flags = GST_GID_READY },
-  { "engine", "Engine", "Domain that gid-engine runs in, with its name",
+  { "engine", "Engine", "Name of the domain that gid-engine runs in",
       GST_GID_STRING (GstGidCompose, engine), .flags = GST_GID_READY },
-  { "canvas", "Canvas", "Name of the canvas, as the engine's configuration has it",
+  { "canvas", "Canvas", "Name of the canvas in the engine's configuration",
       GST_GID_STRING (GstGidCompose, canvas_name), .flags = GST_GID_READY },
-  { "background", "Background", "What is where no layer is",
+  { "background", "Background", "Background type of the canvas",
       GST_GID_ENUM (
           GstGidCompose, background, gst_gid_background_get_type, GST_GID_BACKGROUND_CHECKER),
       .flags = GST_GID_PLAYING },
   { "slots", "Slots",
-      "Largest number of frames in memory for each layer; slots are made as they are needed",
+      "Maximum number of frames in memory for each layer; memory is allocated on demand",
       GST_GID_UINT (GstGidCompose, slots, 2, GID_SLOTS_MAX, 32), .flags = GST_GID_READY },
   { "reconnect", "Reconnect",
-      "Wait for the engine to appear, and wait again when it goes away. If false, that is an error",
+      "Wait for the engine to appear, and wait again when it goes away. If false, a missing "
+      "engine is an error",
       GST_GID_BOOLEAN (GstGidCompose, reconnect, TRUE), .flags = GST_GID_PLAYING },
   { "copy-policy", "Copy policy",
-      "What to do about frames that the engine cannot read, or downstream take, without a copy",
+      "What to do with frames that the engine or downstream cannot use without a copy",
       GST_GID_ENUM (
           GstGidCompose, copy_policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
       .flags = GST_GID_PLAYING },
-  { "copies", "Copies", "How many frames were copied", .type = G_TYPE_UINT64,
-      .flags = G_PARAM_READABLE, .get = get_copies },
+  { "copies", "Copies", "Number of copied frames", .type = G_TYPE_UINT64, .flags = G_PARAM_READABLE,
+      .get = get_copies },
   GST_GID_STATS_ROW (
-      "Frames, layers, copies and their reasons, lists that were refused", get_stats),
+      "Statistics of frames, layers, copies and their reasons, refused lists", get_stats),
   GST_GID_STATS_INTERVAL_ROW (GstGidCompose, poster),
 };
 

@@ -174,7 +174,7 @@ gst_gid_device_provider_class_init (GstGidDeviceProviderClass *klass)
   provider_class->stop = gst_gid_device_provider_stop;
   G_OBJECT_CLASS (klass)->finalize = gst_gid_device_provider_finalize;
   gst_device_provider_class_set_static_metadata (provider_class, "gidway streams", "Source/Video",
-      "Lists the streams of domains that this one may read", "The gidway authors");
+      "Lists and monitors the gidway streams that this domain may read", "The gidway authors");
 }
 
 static void

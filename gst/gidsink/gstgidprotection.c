@@ -6,8 +6,8 @@
 
 G_DEFINE_ENUM_TYPE (GstGidProtectionProfile, gst_gid_protection_profile,
     { GID_PROTECTION_NONE, "No check", "none" },
-    { GID_PROTECTION_CRC64, "CRC-64/XZ, against accidents", "crc64" },
-    { GID_PROTECTION_CMAC, "AES-CMAC, which takes the key of protection-key", "cmac" })
+    { GID_PROTECTION_CRC64, "CRC-64/XZ, against accidental changes", "crc64" },
+    { GID_PROTECTION_CMAC, "AES-CMAC with the key of protection-key", "cmac" })
 
 gboolean
 gst_gid_protection_open (gint profile, const gchar *stream, const gchar *key,

@@ -526,8 +526,7 @@ gst_gid_sink_class_init (GstGidSinkClass *klass)
       element_class, gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway sink", "Sink/Video",
-      "Sends video to other domains without a copy: frames cross by their numbers",
-      "The gidway authors");
+      "Sends video to other domains through shared memory, without a copy", "The gidway authors");
   gst_type_mark_as_plugin_api (GST_TYPE_GID_COPY_POLICY, 0);
 
   sink_class->start = gst_gid_sink_start;

@@ -17,10 +17,11 @@
 #define INTERVAL_MAX GST_SECOND
 #define INTERVAL_UNKNOWN (100 * GST_MSECOND)
 
-G_DEFINE_ENUM_TYPE (GstGidFill, gst_gid_fill, { GST_GID_FILL_NONE, "Nothing: wait", "none" },
+G_DEFINE_ENUM_TYPE (GstGidFill, gst_gid_fill,
+    { GST_GID_FILL_NONE, "Nothing, wait for the stream", "none" },
     { GST_GID_FILL_LAST, "The last picture", "last" },
     { GST_GID_FILL_BLACK, "A black picture", "black" },
-    { GST_GID_FILL_FILE, "That of fill-location", "file" })
+    { GST_GID_FILL_FILE, "The picture of fill-location", "file" })
 
 /* --- start and stop --------------------------------------------------------------------------- */
 

@@ -402,7 +402,7 @@ gst_gid_src_class_init (GstGidSrcClass *klass)
       element_class, gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
   gst_caps_unref (caps);
   gst_element_class_set_static_metadata (element_class, "gidway source", "Source/Video",
-      "Receives video of other domains without a copy: frames cross by their numbers",
+      "Receives video of other domains through shared memory, without a copy",
       "The gidway authors");
   gst_type_mark_as_plugin_api (GST_TYPE_GID_COPY_POLICY, 0);
   gst_type_mark_as_plugin_api (GST_TYPE_GID_FILL, 0);

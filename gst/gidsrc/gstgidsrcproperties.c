@@ -28,71 +28,73 @@ get_stats (gpointer object, GValue *value)
 }
 
 static const GstGidProperty properties[] = {
-  { "domain", "Domain", "Name or number of the domain that owns the stream (default: our own)",
+  { "domain", "Domain", "Name or number of the domain that owns the stream (default: this domain)",
       GST_GID_STRING (GstGidSrc, subscription.domain), .flags = GST_GID_READY },
   { "stream", "Stream", "Name of the stream to read, such as movie or camera/rear",
       GST_GID_STRING (GstGidSrc, subscription.stream), .flags = GST_GID_READY },
   { "reader", "Reader",
-      "Domain that reads the stream, which is the one that the program runs in: its name or "
-      "the path of its gidd's socket (default: $GID_DOMAIN, or the only one here)",
+      "Domain that this program runs in: its name or the path of its gidd's socket (default: "
+      "$GID_DOMAIN, or the only domain on this system)",
       GST_GID_STRING (GstGidSrc, subscription.reader_name), .flags = GST_GID_READY },
-  { "peer", "Peer", "The old name of `reader`",
+  { "peer", "Peer", "Deprecated name of reader",
       GST_GID_STRING (GstGidSrc, subscription.reader_name),
       .flags = GST_GID_READY | G_PARAM_DEPRECATED },
   { "credit", "Credit",
-      "How many frames may be held at once without a copy: unread ones, and those here and "
-      "downstream (0: as many as latency= and drop-old= need)",
+      "Maximum number of frames held without a copy: unread ones, and those in use here and "
+      "downstream (0 = automatic, by latency and drop-old)",
       GST_GID_UINT (GstGidSrc, credit.credit, 0, GID_CREDIT_MAX, 0), .flags = GST_GID_READY },
   { "drop-old", "Drop old frames",
-      "When the credit is used up, drop old frames that were not read; if false, they wait here",
+      "Drop the oldest unread frames when the credit is used up. If false, copies of them are "
+      "queued",
       GST_GID_BOOLEAN (GstGidSrc, credit.drop_old, FALSE), .flags = GST_GID_READY },
   { "max-size-bytes", "Max. size (bytes)",
-      "Without drop-old: how many bytes of frames may wait here for downstream; then new ones "
-      "are missed",
+      "Without drop-old: maximum amount of data to queue for downstream (in bytes); new frames "
+      "are missed when it is reached",
       GST_GID_UINT (GstGidSrc, backlog.max_size_bytes, 0, G_MAXUINT, 256 * 1024 * 1024),
       .flags = GST_GID_PLAYING },
   { "max-metadata-bytes", "Max. metadata (bytes)",
-      "How many bytes of metadata are read of a frame (0: none); one that has more comes without",
+      "Maximum size of a frame's metadata (0 = ignore metadata); larger metadata is not read",
       GST_GID_UINT (GstGidSrc, extras.max, 0, GID_METADATA_MAX, GID_METADATA_DEFAULT),
       .flags = GST_GID_READY },
   { "reconnect", "Reconnect",
       "Wait for the stream to appear, and wait again when its producer goes away. If false, a "
-      "missing stream is an error, and its end is the end",
+      "missing stream is an error, and its end is EOS",
       GST_GID_BOOLEAN (GstGidSrc, subscription.reconnect, TRUE), .flags = GST_GID_READY },
   { "forward-eos", "Forward EOS",
-      "End when the producer's film ends; if false, wait for its next one",
+      "Send EOS when the producer's video ends. If false, wait for its next one",
       GST_GID_BOOLEAN (GstGidSrc, forward_eos, TRUE), .flags = GST_GID_PLAYING },
   { "is-live", "Is live",
-      "Timestamps are the running time at which the producer wants the frame to be shown; if "
+      "Timestamps are the running time at which the producer wants the frame to be shown. If "
       "false, they are the producer's own, as needed for recording",
       .type = G_TYPE_BOOLEAN, .normal = TRUE, .flags = GST_GID_READY, .get = get_is_live,
       .set = set_is_live },
   { "fill", "Fill",
-      "What is shown while nobody produces the stream, at its rate, once it had a picture. Needs "
-      "is-live",
+      "What to show while the stream has no producer, at the stream's rate, once it has had a "
+      "picture. Needs is-live",
       GST_GID_ENUM (GstGidSrc, filler.wanted, gst_gid_fill_get_type, GST_GID_FILL_NONE),
       .flags = GST_GID_READY },
-  { "fill-location", "Fill location", "The file whose picture fill=file shows: PNG, JPEG, …",
+  { "fill-location", "Fill location",
+      "Image file to show with fill=file: PNG, JPEG, or any format that decodebin supports",
       GST_GID_STRING (GstGidSrc, filler.wanted_file), .flags = GST_GID_READY },
-  { "latency", "Latency",
-      "How many milliseconds later than the producer's time sinks show the frames",
+  { "latency", "Latency", "Additional latency at which sinks show the frames, in milliseconds",
       GST_GID_UINT (GstGidSrc, credit.latency_ms, 0, G_MAXINT, 0), .flags = GST_GID_PLAYING,
       .set = set_latency },
   { "fd-memory", "Descriptor memory",
-      "Give downstream memory with its descriptor, which is read-only. Sinks that use wl_shm "
-      "cannot use it and get plain memory; if one is behind a tee, set this to false",
+      "Provide memory with its file descriptor, which is read-only. Sinks that use wl_shm cannot "
+      "use it and get system memory; if one is behind a tee, set this to false",
       GST_GID_BOOLEAN (GstGidSrc, fd_memory, TRUE), .flags = GST_GID_READY },
   { "dmabuf", "dma-bufs",
-      "Give downstream frames of other machines as dma-bufs, for GL and for devices. Needs the "
-      "kernel module gid_dmabuf, and RLIMIT_MEMLOCK for all slots of the stream; without them "
-      "the memory is as before",
+      "Provide frames of other machines as dma-bufs, for GL and for devices. Needs the kernel "
+      "module gid_dmabuf, and RLIMIT_MEMLOCK for all slots of the stream; without them the "
+      "property has no effect",
       GST_GID_BOOLEAN (GstGidSrc, subscription.dmabuf, FALSE), .flags = GST_GID_READY },
   { "copy-policy", "Copy policy",
-      "What to do about frames that downstream does not take without a copy",
+      "What to do with frames that downstream cannot use without a copy",
       GST_GID_ENUM (
           GstGidSrc, copier.policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
       .flags = GST_GID_PLAYING },
-  GST_GID_STATS_ROW ("Frames, gaps, copies and their reasons, reconnections", get_stats),
+  GST_GID_STATS_ROW (
+      "Statistics of frames, gaps, copies and their reasons, reconnections", get_stats),
   GST_GID_STATS_INTERVAL_ROW (GstGidSrc, poster),
   GST_GID_TIMELINE_ROW (GstGidSrc, subscription.timeline_path),
 };
