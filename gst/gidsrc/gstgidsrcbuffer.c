@@ -34,7 +34,7 @@ tell_unusable (GstGidSrc *self, const gchar *why)
   if (gst_gid_sequence_tell_unusable (&self->sequence))
     GST_ELEMENT_WARNING (self, STREAM, WRONG_TYPE,
         ("A frame of the stream \"%s\" cannot be shown, and is left out: %s.",
-            gst_gid_subscription_get_stream (&self->subscription), why),
+            gst_gid_subscription_get_name (&self->subscription), why),
         ("The program that sends it has a fault. `lost` of the statistics counts all such frames"));
 }
 
@@ -257,7 +257,7 @@ post_not_negotiated (GstGidSrc *self)
   GST_ELEMENT_ERROR (self, STREAM, FORMAT,
       ("The stream \"%s\" is %s, which the next element does not take. Put a videoconvert (for "
        "another size a videoscale, for another rate a videorate) behind gidsrc.",
-          gst_gid_subscription_get_stream (&self->subscription), is),
+          gst_gid_subscription_get_name (&self->subscription), is),
       ("it takes %s", wanted));
   g_free (wanted);
   g_free (is);
@@ -429,7 +429,7 @@ read_metadata (GstGidSrc *self, GstGidArrival *arrival, const struct gid_slab *s
 static void
 post_missing (GstGidSrc *self, guint64 missed, guint64 lost)
 {
-  const gchar *stream = gst_gid_subscription_get_stream (&self->subscription);
+  const gchar *stream = gst_gid_subscription_get_name (&self->subscription);
   struct gid_consumer_stats stats;
 
   gst_gid_subscription_get_stats (&self->subscription, &stats);
@@ -474,7 +474,7 @@ gst_gid_src_tell_missing (GstGidSrc *self, gboolean at_end)
     gst_gid_post_loss (self, "the statistics count them",
         "In all, %" G_GUINT64_FORMAT
         " frames of the stream \"%s\" were missed, and %" G_GUINT64_FORMAT " lost.",
-        missed, gst_gid_subscription_get_stream (&self->subscription), lost);
+        missed, gst_gid_subscription_get_name (&self->subscription), lost);
 }
 
 static GstFlowReturn
@@ -518,7 +518,7 @@ make_buffer (GstGidSrc *self, GstGidArrival *arrival, GstBuffer **out, gboolean 
   gst_gid_sequence_note_frame (&self->sequence, frame, buffer, self->live);
   gst_gid_orientation_follow (&self->orientation, frame->transform);
   gst_gid_extras_apply (&self->extras, arrival->note, frame->note_size, arrival->metadata,
-      gst_gid_subscription_get_stream (&self->subscription), buffer);
+      gst_gid_subscription_get_name (&self->subscription), buffer);
   gst_gid_filler_note_picture (&self->filler, buffer, when_shown (frame));
   self->last_pts = GST_BUFFER_PTS (buffer);
   *out = buffer;

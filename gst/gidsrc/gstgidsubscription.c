@@ -188,6 +188,12 @@ gst_gid_subscription_get_reader (const GstGidSubscription *self)
 }
 
 const gchar *
+gst_gid_subscription_get_name (const GstGidSubscription *self)
+{
+  return self->asked_stream;
+}
+
+const gchar *
 gst_gid_subscription_get_domain (const GstGidSubscription *self)
 {
   return self->domain;
@@ -252,7 +258,7 @@ gst_gid_subscription_post_state (GstGidSubscription *self, const GstGidOutcome *
   if (outcome->state == GID_CONSUMER_WAITING)
     gst_gid_post_info (self->element, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
         "Waiting for the stream \"%s\": %s. `gidctl list` shows the streams that there are",
-        self->stream, why);
+        self->asked_stream, why);
   gst_element_post_message (self->element,
       gst_message_new_element (GST_OBJECT_CAST (self->element),
           gst_structure_new (
@@ -298,7 +304,7 @@ gst_gid_subscription_post_end (GstGidSubscription *self, int error)
   if (reason >= 0)
     return FALSE;
   GST_ELEMENT_ERROR (self->element, RESOURCE, READ,
-      ("The stream \"%s\" ended unexpectedly: %s", self->stream,
+      ("The stream \"%s\" ended unexpectedly: %s", self->asked_stream,
           reason == -EPERM ? "this domain may not read it. See [share] in the cockpit's "
                              "configuration, and readers= of its gidsink"
                            : gid_strerror (reason)),

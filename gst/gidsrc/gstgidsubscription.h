@@ -95,7 +95,13 @@ void gst_gid_subscription_note_waiting (GstGidSubscription *self, const GstGidOu
 /** Posts an error if the stream did not end normally, and returns whether it did not. */
 gboolean gst_gid_subscription_post_end (GstGidSubscription *self, int error);
 
-/** Call with the object lock held. */
+/**
+ * The name of the stream that is read, between start and stop. The property `stream` may differ by
+ * now. Streaming thread.
+ */
+const gchar *gst_gid_subscription_get_name (const GstGidSubscription *self);
+
+/** Properties and statistics. Call with the object lock held. */
 const gchar *gst_gid_subscription_get_domain (const GstGidSubscription *self);
 const gchar *gst_gid_subscription_get_stream (const GstGidSubscription *self);
 void gst_gid_subscription_get_stats (GstGidSubscription *self, struct gid_consumer_stats *stats);

@@ -528,6 +528,22 @@ def test_waiting_is_told(cockpit: Cockpit) -> None:
     launched.wait_output('Waiting for the stream "movie": nobody produces it now')
 
 
+def test_stream_that_is_set_while_another_is_read(cockpit: Cockpit) -> None:
+    """It is for the next start: messages go on to name the one that is read."""
+    receiver = watch(cockpit)
+    sender = send(cockpit, LIVE, "")
+    receiver.wait_frames(1)
+    receiver.tell("set src stream camera/rear")
+    wait_for(lambda: receiver.stats("src")["stream"] == "camera/rear", "the other stream to be set")
+    sender.signal(signal.SIGKILL)
+    wait_for(
+        lambda: [s["state"] for s in receiver.messages("gid-state")][-2:] == ["live", "waiting"],
+        "the loss of the stream to be told",
+    )
+    said = [m["text"] for m in receiver.lines("bus") if m["bus"] == "info"]
+    assert said[-1].startswith('Waiting for the stream "movie"')
+
+
 def test_a_long_wait_is_told_to_who_sees_no_messages(cockpit: Cockpit) -> None:
     """Once, and only where the stream is not there: a film that is paused is."""
     env = gst_env(cockpit.env("cluster"), cockpit.folder / "registry.bin")
