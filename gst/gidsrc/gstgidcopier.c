@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidcopier.h"
 
+#include <gst/allocators/allocators.h>
+
 #include "common/gstgidposter.h"
 
 void
@@ -64,6 +66,23 @@ gst_gid_copier_allocate (GstGidCopier *self, gsize size)
   return buffer;
 }
 
+GstBuffer *
+gst_gid_copier_refit (GstGidCopier *self, GstBuffer *copy)
+{
+  GstBuffer *plain;
+  GstMapInfo map;
+
+  /* a copy without a descriptor is usable by all elements */
+  if (self->kind == GST_GID_VIEW_FD || !gst_is_fd_memory (gst_buffer_peek_memory (copy, 0))
+      || !gst_buffer_map (copy, &map, GST_MAP_READ))
+    return copy;
+  plain = gst_gid_copier_allocate (self, map.size);
+  gst_buffer_fill (plain, 0, map.data, map.size);
+  gst_buffer_unmap (copy, &map);
+  gst_buffer_unref (copy);
+  return plain;
+}
+
 static GstBufferPool *
 start_pool (GstCaps *caps, gsize size, GstAllocator *allocator)
 {
@@ -83,13 +102,14 @@ gst_gid_copier_acquire (GstGidCopier *self, gsize size)
 {
   GstBuffer *buffer = NULL;
 
-  if (self->held_size != size)
+  if (self->held_size != size || self->held_kind != self->kind)
     drop_pool (&self->held_pool);
   if (self->held_pool == NULL) {
     GstAllocator *allocator = gst_gid_view_copy_allocator (self->kind);
 
     self->held_pool = start_pool (NULL, size, allocator);
     self->held_size = size;
+    self->held_kind = self->kind;
     gst_clear_object (&allocator);
   }
   gst_buffer_pool_acquire_buffer (self->held_pool, &buffer, NULL);

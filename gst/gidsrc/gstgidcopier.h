@@ -18,6 +18,7 @@ typedef struct
   /* streaming thread */
   GstBufferPool *held_pool; /* for frames that exceed what downstream may hold */
   gsize held_size; /* of its buffers */
+  GstGidView held_kind; /* of their memory */
   GstBufferPool *plain_pool; /* if downstream needs copies of the present caps; else NULL */
   GstGidCopies copies;
 } GstGidCopier;
@@ -40,6 +41,12 @@ gsize gst_gid_copier_size_of (const struct gid_slab_info *info);
 
 /** Allocates a buffer of this size, with the kind of memory that downstream accepts. Any thread. */
 GstBuffer *gst_gid_copier_allocate (GstGidCopier *self, gsize size);
+
+/**
+ * Takes a copy that was allocated some time ago, and returns it, or a copy of it if downstream no
+ * longer accepts its kind of memory. Streaming thread.
+ */
+GstBuffer *gst_gid_copier_refit (GstGidCopier *self, GstBuffer *copy);
 
 /** The same from a pool: page faults of new memory cost more than the copy. Streaming thread. */
 GstBuffer *gst_gid_copier_acquire (GstGidCopier *self, gsize size);

@@ -282,6 +282,7 @@ gst_gid_filler_make (
     self->picture = make_picture (self, caps, copier);
   if (self->picture == NULL)
     return NULL;
+  self->picture = gst_gid_copier_refit (copier, self->picture);
   /*
    * another buffer with the same memory, which no element can write as `picture` also refers to it
    */

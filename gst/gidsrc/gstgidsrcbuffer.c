@@ -398,7 +398,9 @@ wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer *
 
   *metas = NULL;
   *buffer = g_steal_pointer (&arrival->copy);
-  if (*buffer == NULL && holds_enough (self, import))
+  if (*buffer)
+    *buffer = gst_gid_copier_refit (&self->copier, *buffer);
+  else if (holds_enough (self, import))
     *buffer = copy_frame (self, import, frame, &stale);
   if (*buffer) {
     gst_buffer_set_size (*buffer, MIN (import->size, gst_buffer_get_size (*buffer)));

@@ -245,6 +245,61 @@ def test_who_asks_for_many_gets_them(cockpit: Cockpit) -> None:
     assert copied == 0
 
 
+FILTER = "! capsfilter name=filter"
+
+
+def forbid_descriptors(receiver: Pipeline) -> None:
+    """What is behind gidsrc negotiates anew, and takes plain memory, as a waylandsink does."""
+    receiver.tell("set src fd-memory false")
+    receiver.tell("set filter caps video/x-raw,width=320")
+
+
+def wait_plain(receiver: Pipeline, since: int) -> None:
+    wait_for(
+        lambda: len(receiver.frames) > since + 5
+        and not any(frame["fd"] for frame in receiver.frames[-5:]),
+        "frames in memory without a descriptor",
+    )
+
+
+def test_copies_follow_what_downstream_takes(cockpit: Cockpit) -> None:
+    receiver = watch(cockpit, "", FILTER, "--video-meta", "1", "--hold", "3")
+    send(cockpit, camera(100), "lease=5")  # too short, so that each frame is a copy
+    receiver.wait_frames(10)
+    assert all(frame["fd"] for frame in receiver.frames)
+    forbid_descriptors(receiver)
+    wait_plain(receiver, len(receiver.frames))
+    assert receiver.stats("src")["copied-frames"] >= 10
+
+
+def test_copies_that_wait_follow_what_downstream_takes(cockpit: Cockpit) -> None:
+    receiver = watch(cockpit, "credit=8", f"! identity name=gate {FILTER}")
+    send(cockpit, camera(100), "")
+    receiver.tell("pass 1")
+    receiver.wait_frames(1)
+    wait_for(lambda: receiver.stats("src")["waiting"] >= 8, "frames to wait as copies")
+    forbid_descriptors(receiver)
+    receiver.tell("open")
+    receiver.wait_frames(9)
+    assert [bool(frame["fd"]) for frame in receiver.frames[:9]] == [True] * 2 + [False] * 7
+    sums = receiver.sums
+    assert all(before != after for before, after in zip(sums[:8], sums[1:9], strict=True))
+
+
+def test_what_is_filled_in_follows_what_downstream_takes(cockpit: Cockpit) -> None:
+    receiver = watch(cockpit, "fill=last", FILTER)
+    sender = send(cockpit, camera(), "")
+    receiver.wait_frames(5)
+    sender.signal(signal.SIGKILL)
+    receiver.wait_state("waiting")
+    wait_for(lambda: receiver.stats("src")["filled"] > 0, "a picture to be filled in")
+    last = receiver.frames[-1]
+    assert last["fd"]
+    forbid_descriptors(receiver)
+    wait_plain(receiver, len(receiver.frames))
+    assert receiver.frames[-1]["sum"] == last["sum"]
+
+
 def test_leases_too_short_to_be_renewed(cockpit: Cockpit) -> None:
     """Then each frame is a copy."""
     receiver = watch(cockpit, "", "", "--video-meta", "1", "--hold", "3")
