@@ -231,65 +231,89 @@ receive (GstGidSrc *self, GstGidReader *reader, GstGidArrival *arrival)
   return ret;
 }
 
+/* The final statistics, before EOS or an error, after which the application may stop the pipeline. */
+static void
+post_final_stats (GstGidSrc *self)
+{
+  gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
+}
+
+static GstFlowReturn
+end_stream (GstGidSrc *self, int error)
+{
+  post_final_stats (self);
+  return gst_gid_subscription_post_end (&self->subscription, error) ? GST_FLOW_ERROR : GST_FLOW_EOS;
+}
+
+/* A picture to fill in; or waits, if none is due. */
+static GstFlowReturn
+fill_in (GstGidSrc *self, GstGidReader *reader, GstBuffer **buffer)
+{
+  *buffer = gst_gid_src_make_filler (self);
+  if (*buffer == NULL)
+    gid_consumer_sleep (reader->consumer);
+  return GST_FLOW_OK;
+}
+
+/* An entry without a picture, which needs no release. */
+static GstFlowReturn
+handle_mark (GstGidSrc *self, const struct gid_frame *frame)
+{
+  gboolean forward_eos = FALSE;
+
+  gst_gid_sequence_note_mark (&self->sequence, frame);
+  if (frame->flags & GID_FRAME_EOS) {
+    gst_gid_src_tell_missing (self, TRUE);
+    GST_OBJECT_LOCK (self);
+    forward_eos = self->forward_eos;
+    GST_OBJECT_UNLOCK (self);
+  }
+  if (forward_eos) {
+    post_final_stats (self);
+    return GST_FLOW_EOS;
+  }
+  if (frame->flags & (GID_FRAME_EOS | GID_FRAME_FLUSH))
+    gst_gid_segments_interrupt (&self->segments);
+  return GST_FLOW_OK;
+}
+
+/* GST_FLOW_OK with `*buffer` NULL: there is no buffer yet. */
+static GstFlowReturn
+create_next (GstGidSrc *self, GstGidReader *reader, GstBuffer **buffer)
+{
+  GstGidArrival arrival;
+  int got = receive (self, reader, &arrival);
+
+  if (got == -EAGAIN)
+    return fill_in (self, reader, buffer);
+  if (got == -ECANCELED)
+    return GST_FLOW_FLUSHING;
+  if (got == -ENODATA) {
+    post_final_stats (self);
+    return GST_FLOW_EOS;
+  }
+  if (got < 0)
+    return end_stream (self, got);
+  if (arrival.frame.gid == GID_NONE)
+    return handle_mark (self, &arrival.frame);
+  return gst_gid_src_make_buffer (self, &arrival, buffer);
+}
+
 static GstFlowReturn
 gst_gid_src_create (GstPushSrc *src, GstBuffer **buffer)
 {
   GstGidSrc *self = GST_GID_SRC (src);
-  GstGidArrival arrival;
-  const struct gid_frame *frame = &arrival.frame;
   GstGidReader *reader = gst_gid_subscription_get_reader (&self->subscription);
   GstFlowReturn ret;
-  gboolean forward_eos;
-  int got;
 
   *buffer = NULL;
   gst_gid_announcement_make (&self->announcement);
-  while (TRUE) {
-    got = receive (self, reader, &arrival);
-    if (got == -ECANCELED)
-      return GST_FLOW_FLUSHING;
-    if (got == -ENODATA) {
-      gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
-      return GST_FLOW_EOS;
-    }
-    if (got == -EAGAIN) {
-      *buffer = gst_gid_src_make_filler (self);
-      if (*buffer) {
-        gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, FALSE);
-        return GST_FLOW_OK;
-      }
-      gid_consumer_sleep (reader->consumer);
-      continue;
-    }
-    if (got < 0) {
-      gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
-      return gst_gid_subscription_post_end (&self->subscription, got) ? GST_FLOW_ERROR
-                                                                      : GST_FLOW_EOS;
-    }
-
-    if (frame->gid == GID_NONE)
-      gst_gid_sequence_note_mark (&self->sequence, frame);
-    if (frame->flags & GID_FRAME_EOS) {
-      gst_gid_src_tell_missing (self, TRUE);
-      GST_OBJECT_LOCK (self);
-      forward_eos = self->forward_eos;
-      GST_OBJECT_UNLOCK (self);
-      if (forward_eos) {
-        gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, TRUE);
-        return GST_FLOW_EOS;
-      }
-    }
-    if (frame->gid == GID_NONE) {
-      if (frame->flags & (GID_FRAME_EOS | GID_FRAME_FLUSH))
-        gst_gid_segments_interrupt (&self->segments);
-      continue; /* it needs no release */
-    }
-    ret = gst_gid_src_make_buffer (self, &arrival, buffer);
-    if (ret != GST_FLOW_OK || *buffer) {
-      gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, FALSE);
-      return ret;
-    }
-  }
+  do {
+    ret = create_next (self, reader, buffer);
+  } while (ret == GST_FLOW_OK && *buffer == NULL);
+  if (ret == GST_FLOW_OK)
+    gst_gid_poster_post (&self->poster, self, gst_gid_src_create_stats, FALSE);
+  return ret;
 }
 
 static gboolean
