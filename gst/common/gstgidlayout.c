@@ -425,18 +425,23 @@ are_possible (const GstCaps *caps)
   return possible;
 }
 
-GstCaps *
-gst_gid_caps_from_slab (const struct gid_slab_info *info)
+/*
+ * Caps by the description, which libgid has not validated: it must agree with the layout, which libgid
+ * has. NULL: it does not, or is empty.
+ */
+static GstCaps *
+caps_from_description (const struct gid_slab_info *info)
 {
   const struct gid_layout *layout = &info->layout;
-  GstVideoFormat format;
-  GstCaps *caps = NULL;
   GstGidFormat said;
+  GstCaps *caps;
 
-  /* libgid has validated the layout, but not the description: both must agree */
-  if (*info->description)
-    caps = gst_gid_caps_from_text (info->description, strlen (info->description));
-  if (caps && gst_gid_format_from_caps (&said, caps) && said.fourcc == layout->fourcc
+  if (*info->description == '\0')
+    return NULL;
+  caps = gst_gid_caps_from_text (info->description, strlen (info->description));
+  if (caps == NULL)
+    return NULL;
+  if (gst_gid_format_from_caps (&said, caps) && said.fourcc == layout->fourcc
       && said.modifier == layout->modifier && gst_gid_format_width (&said) <= layout->width
       && gst_gid_format_height (&said) <= layout->height
       && gst_gid_colours_agree (&said.colours, &layout->colours) && are_possible (caps)) {
@@ -448,33 +453,54 @@ gst_gid_caps_from_slab (const struct gid_slab_info *info)
       return gst_video_info_to_caps (&said.info);
     }
   }
-  gst_clear_caps (&caps);
+  gst_caps_unref (caps);
+  return NULL;
+}
 
-  format = format_of_fourcc (layout->fourcc);
-  if (info->memory == GID_MEMORY_DMABUF
-      && (layout->modifier != GST_GID_LINEAR || format == GST_VIDEO_FORMAT_UNKNOWN)) {
-    gchar *drm = gst_video_dma_drm_fourcc_to_string (layout->fourcc, layout->modifier);
+/* DMA_DRM caps of a layout; NULL: its format has no name. */
+static GstCaps *
+drm_caps_from_layout (const struct gid_layout *layout)
+{
+  gchar *drm = gst_video_dma_drm_fourcc_to_string (layout->fourcc, layout->modifier);
+  GstCaps *caps;
 
-    if (drm == NULL)
-      return NULL;
-    caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "DMA_DRM", "drm-format",
-        G_TYPE_STRING, drm, "width", G_TYPE_INT, layout->width, "height", G_TYPE_INT,
-        layout->height, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
-    gst_caps_set_features_simple (
-        caps, gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
-    set_colorimetry (caps, &layout->colours);
-    g_free (drm);
-  } else if (format != GST_VIDEO_FORMAT_UNKNOWN) {
-    GstVideoInfo video;
-
-    gst_video_info_set_format (&video, format, layout->width, layout->height);
-    if (gst_gid_colours_are_said (&layout->colours))
-      gst_gid_colours_to_colorimetry (&layout->colours, &video.colorimetry);
-    else if (GST_VIDEO_INFO_IS_YUV (&video)) /* GStreamer would assume BT.709 */
-      gst_video_colorimetry_from_string (&video.colorimetry, GST_VIDEO_COLORIMETRY_BT601);
-    caps = gst_video_info_to_caps (&video);
-  }
+  if (drm == NULL)
+    return NULL;
+  caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING, "DMA_DRM", "drm-format",
+      G_TYPE_STRING, drm, "width", G_TYPE_INT, layout->width, "height", G_TYPE_INT, layout->height,
+      "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
+  gst_caps_set_features_simple (caps, gst_caps_features_new (GST_CAPS_FEATURE_MEMORY_DMABUF, NULL));
+  set_colorimetry (caps, &layout->colours);
+  g_free (drm);
   return caps;
+}
+
+static GstCaps *
+raw_caps_from_layout (const struct gid_layout *layout, GstVideoFormat format)
+{
+  GstVideoInfo video;
+
+  gst_video_info_set_format (&video, format, layout->width, layout->height);
+  if (gst_gid_colours_are_said (&layout->colours))
+    gst_gid_colours_to_colorimetry (&layout->colours, &video.colorimetry);
+  else if (GST_VIDEO_INFO_IS_YUV (&video)) /* GStreamer would assume BT.709 */
+    gst_video_colorimetry_from_string (&video.colorimetry, GST_VIDEO_COLORIMETRY_BT601);
+  return gst_video_info_to_caps (&video);
+}
+
+GstCaps *
+gst_gid_caps_from_slab (const struct gid_slab_info *info)
+{
+  const struct gid_layout *layout = &info->layout;
+  GstVideoFormat format = format_of_fourcc (layout->fourcc);
+  GstCaps *caps = caps_from_description (info);
+
+  if (caps)
+    return caps;
+  if (info->memory == GID_MEMORY_DMABUF
+      && (layout->modifier != GST_GID_LINEAR || format == GST_VIDEO_FORMAT_UNKNOWN))
+    return drm_caps_from_layout (layout);
+  return format == GST_VIDEO_FORMAT_UNKNOWN ? NULL : raw_caps_from_layout (layout, format);
 }
 
 void
