@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "gstgidcopies.h"
 
+#include <string.h>
+
 #include "gstgid.h"
 
 #define GST_CAT_DEFAULT gst_gid_debug
@@ -53,14 +55,26 @@ G_DEFINE_ENUM_TYPE (GstGidCopyPolicy, gst_gid_copy_policy,
         "warn" },
     { GST_GID_COPY_POLICY_ERROR, "Post an error instead of copying", "error" })
 
-gboolean
-gst_gid_copies_add (GstGidCopies *copies, GstElement *element, GstGidCopyPolicy policy,
-    GstGidCopyReason reason, guint64 bytes)
+void
+gst_gid_copies_start (GstGidCopies *copies)
 {
-  gboolean first = copies->reasons[reason]++ == 0;
+  copies->frames = copies->bytes = 0;
+  memset (copies->reasons, 0, sizeof (copies->reasons));
+}
 
+gboolean
+gst_gid_copies_add (
+    GstGidCopies *copies, GstElement *element, GstGidCopyReason reason, guint64 bytes)
+{
+  GstGidCopyPolicy policy;
+  gboolean first;
+
+  GST_OBJECT_LOCK (element);
+  policy = copies->policy;
+  first = copies->reasons[reason]++ == 0;
   copies->frames++;
   copies->bytes += bytes;
+  GST_OBJECT_UNLOCK (element);
   GST_DEBUG_OBJECT (
       element, "copied %" G_GUINT64_FORMAT " bytes: the frame %s", bytes, reasons[reason].why);
   if (reason == GST_GID_COPY_STARTUP || policy == GST_GID_COPY_POLICY_ALLOW)

@@ -33,8 +33,10 @@ typedef enum
 #define GST_TYPE_GID_COPY_POLICY (gst_gid_copy_policy_get_type ())
 GType gst_gid_copy_policy_get_type (void);
 
+/** All fields are protected by the object lock of the element. */
 typedef struct
 {
+  GstGidCopyPolicy policy; /* property */
   guint64 frames, bytes;
   guint64 reasons[GST_GID_N_COPY_REASONS];
 } GstGidCopies;
@@ -42,15 +44,21 @@ typedef struct
 /** The reason in libgid's numbering, which other programs see. */
 enum gid_copy_reason gst_gid_copy_reason_shared (GstGidCopyReason reason);
 
+/** Sets the counters to 0. Call with the object lock held. */
+void gst_gid_copies_start (GstGidCopies *copies);
+
 /**
  * Counts a copied frame of `bytes` bytes. Depending on the policy, posts a warning for each new
  * reason, or an error. GST_GID_COPY_STARTUP is only counted, because no decoder can avoid it.
- * Returns FALSE after an error. The caller protects `copies`; it must not hold the object lock.
+ * Returns FALSE after an error. Call without the object lock.
  */
-gboolean gst_gid_copies_add (GstGidCopies *copies, GstElement *element, GstGidCopyPolicy policy,
-    GstGidCopyReason reason, guint64 bytes);
+gboolean gst_gid_copies_add (
+    GstGidCopies *copies, GstElement *element, GstGidCopyReason reason, guint64 bytes);
 
-/** Sets the fields "copied-frames", "copied-bytes" and "copy-reasons" of a statistics structure. */
+/**
+ * Sets the fields "copied-frames", "copied-bytes" and "copy-reasons" of a statistics structure. Call
+ * with the object lock held.
+ */
 void gst_gid_copies_to_structure (const GstGidCopies *copies, GstStructure *structure);
 
 G_END_DECLS

@@ -64,7 +64,7 @@ gst_gid_compose_start (GstAggregator *agg)
   domain = g_strdup (self->domain_name);
   engine = g_strdup (self->engine);
   name = g_strdup (self->canvas_name);
-  memset (&self->copies, 0, sizeof (self->copies));
+  gst_gid_copies_start (&self->copies);
   memset (&self->counts, 0, sizeof (self->counts));
   GST_OBJECT_UNLOCK (self);
 

@@ -45,7 +45,6 @@ struct _GstGidCompose
   GstGidBackground background;
   guint slots;
   gboolean reconnect;
-  GstGidCopyPolicy copy_policy;
 
   /* from start to stop */
   GstGidCanvas *canvas;

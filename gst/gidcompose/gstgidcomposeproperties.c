@@ -45,7 +45,7 @@ static const GstGidProperty properties[] = {
   { "copy-policy", "Copy policy",
       "What to do with frames that the engine or downstream cannot use without a copy",
       GST_GID_ENUM (
-          GstGidCompose, copy_policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
+          GstGidCompose, copies.policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
       .flags = GST_GID_PLAYING },
   { "copies", "Copies", "Number of copied frames", .type = G_TYPE_UINT64, .flags = G_PARAM_READABLE,
       .get = get_copies },

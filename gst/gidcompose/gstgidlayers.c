@@ -145,16 +145,7 @@ gst_gid_compose_drop_hidden (GstGidCompose *self, GArray *layers, guint above)
 gboolean
 gst_gid_compose_count_copy (GstGidCompose *self, GstGidCopyReason reason, guint64 bytes)
 {
-  GstGidCopies copies;
-  gboolean allowed;
-
-  /* counted in a copy, because posting takes the object lock; only this thread changes them */
-  copies = self->copies;
-  allowed = gst_gid_copies_add (&copies, GST_ELEMENT_CAST (self), self->copy_policy, reason, bytes);
-  GST_OBJECT_LOCK (self);
-  self->copies = copies;
-  GST_OBJECT_UNLOCK (self);
-  return allowed;
+  return gst_gid_copies_add (&self->copies, GST_ELEMENT_CAST (self), reason, bytes);
 }
 
 static gboolean

@@ -36,7 +36,9 @@ gst_gid_choice_start (GstGidChoice *self)
   g_atomic_int_set (&self->only_raw, FALSE);
   self->next_check = self->next_reconfigure = 0;
   self->asked = 0;
+  GST_OBJECT_LOCK (self->sink);
   g_hash_table_remove_all (self->reported);
+  GST_OBJECT_UNLOCK (self->sink);
 }
 
 static GstCaps *
@@ -119,6 +121,18 @@ gst_gid_choice_fall_back_to_raw (GstGidChoice *self)
   return can;
 }
 
+/* Applications and other elements ask for caps from any thread. */
+static gboolean
+is_new (GstGidChoice *self, const gchar *format)
+{
+  gboolean added;
+
+  GST_OBJECT_LOCK (self->sink);
+  added = g_hash_table_add (self->reported, (gpointer) g_intern_string (format));
+  GST_OBJECT_UNLOCK (self->sink);
+  return added;
+}
+
 void
 gst_gid_choice_warn_unknown (GstGidChoice *self, const GstCaps *caps)
 {
@@ -128,8 +142,7 @@ gst_gid_choice_warn_unknown (GstGidChoice *self, const GstCaps *caps)
 
   if (format && gst_structure_has_name (structure, "video/x-raw")
       && gst_video_format_from_string (format) != GST_VIDEO_FORMAT_UNKNOWN
-      && !gst_gid_format_from_caps (&known, caps)
-      && g_hash_table_add (self->reported, (gpointer) g_intern_string (format)))
+      && !gst_gid_format_from_caps (&known, caps) && is_new (self, format))
     GST_ELEMENT_WARNING (self->sink, STREAM, FORMAT,
         ("Frames of the format %s cannot be sent, as DRM has no name for it. Put a videoconvert in "
          "front of gidsink.",

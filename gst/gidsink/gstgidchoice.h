@@ -14,8 +14,9 @@ typedef struct
   GstGidSlots *slots;
   gint only_raw; /* exporting dma-bufs has failed; atomic */
 
+  GHashTable *reported; /* formats that a warning was posted for: a set; the object lock */
+
   /* streaming thread */
-  GHashTable *reported; /* names of formats that a warning was posted for: a set */
   guint64 next_check, next_reconfigure; /* times of the next check and reconfigure event */
   guint asked; /* how often upstream was asked to renegotiate, up to a limit */
 } GstGidChoice;

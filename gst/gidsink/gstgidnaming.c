@@ -37,7 +37,7 @@ gst_gid_naming_start (GstGidNaming *self)
 {
   self->leaves_out = FALSE;
   GST_OBJECT_LOCK (self->element);
-  memset (&self->copies, 0, sizeof (self->copies));
+  gst_gid_copies_start (&self->copies);
   GST_OBJECT_UNLOCK (self->element);
 }
 
@@ -66,7 +66,7 @@ static gboolean
 count_copy (GstGidNaming *self, GstGidCopyReason reason, guint64 bytes)
 {
   gst_gid_publication_count_copy (self->publication, reason, bytes);
-  return gst_gid_copies_add (&self->copies, self->element, self->copy_policy, reason, bytes);
+  return gst_gid_copies_add (&self->copies, self->element, reason, bytes);
 }
 
 static GstFlowReturn

@@ -21,13 +21,12 @@ typedef struct
   GstGidSlots *slots;
   GstGidChoice *choice;
   GstGidSidecar *sidecar;
-  GstGidCopyPolicy copy_policy; /* property; the object lock */
+  GstGidCopies copies; /* the object lock */
 
   /* streaming thread: how upstream uses the pool */
   gboolean settling; /* all frames so far were written before the next slot was taken */
   guint suspects; /* number of these frames */
   gboolean leaves_out; /* the last frame was dropped as late */
-  GstGidCopies copies;
 } GstGidNaming;
 
 void gst_gid_naming_init (GstGidNaming *self, GstElement *element, GstGidPublication *publication,

@@ -63,8 +63,8 @@ static const GstGidProperty properties[] = {
       "File with the key for protection=cmac (32 hexadecimal digits)",
       GST_GID_STRING (GstGidSink, publication.protection_key), .flags = GST_GID_READY },
   { "copy-policy", "Copy policy", "What to do with frames that cannot be sent without a copy",
-      GST_GID_ENUM (
-          GstGidSink, naming.copy_policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
+      GST_GID_ENUM (GstGidSink, naming.copies.policy, gst_gid_copy_policy_get_type,
+          GST_GID_COPY_POLICY_ALLOW),
       .flags = GST_GID_PLAYING },
   { "wait-for-connection", "Wait for connection",
       "Wait for the first consumer before sending frames",

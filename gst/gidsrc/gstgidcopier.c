@@ -14,7 +14,9 @@ gst_gid_copier_init (GstGidCopier *self, GstElement *element)
 void
 gst_gid_copier_start (GstGidCopier *self)
 {
-  memset (&self->copies, 0, sizeof (self->copies));
+  GST_OBJECT_LOCK (self->element);
+  gst_gid_copies_start (&self->copies);
+  GST_OBJECT_UNLOCK (self->element);
 }
 
 static void
@@ -161,20 +163,25 @@ gst_gid_copier_copy_slot (GstGidReader *reader, struct gid_slab *slab,
 gboolean
 gst_gid_copier_count (GstGidCopier *self, GstGidCopyReason reason, gsize size)
 {
-  return gst_gid_copies_add (&self->copies, self->element, self->policy, reason, size);
+  return gst_gid_copies_add (&self->copies, self->element, reason, size);
 }
 
 gboolean
 gst_gid_copier_count_held (GstGidCopier *self, GstGidReader *reader, gsize size)
 {
-  gboolean first = self->copies.reasons[GST_GID_COPY_HELD] == 0;
+  gboolean first;
+
+  GST_OBJECT_LOCK (self->element);
+  first = self->copies.reasons[GST_GID_COPY_HELD] == 0
+      && self->copies.policy == GST_GID_COPY_POLICY_ALLOW;
+  GST_OBJECT_UNLOCK (self->element);
 
   if (!gst_gid_copier_count (self, GST_GID_COPY_HELD, size))
     return FALSE;
   gst_gid_domain_lock (reader->domain);
   gid_consumer_count_copy (reader->consumer, GID_COPY_HELD, size);
   gst_gid_domain_unlock (reader->domain);
-  if (first && self->policy == GST_GID_COPY_POLICY_ALLOW)
+  if (first)
     gst_gid_post_info (self->element, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
         "Downstream holds frames of the stream \"%s\" for long, or is not ready for them: such "
         "frames are copied, and none is lost. credit= of gidsrc and of its gidsink says how many "

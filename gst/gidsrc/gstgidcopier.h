@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   GstElement *element;
-  GstGidCopyPolicy policy; /* property; the object lock */
+  GstGidCopies copies; /* the object lock */
   GstGidView kind; /* of memory that downstream gets; the domain's lock */
 
   /* streaming thread */
@@ -20,7 +20,6 @@ typedef struct
   gsize held_size; /* of its buffers */
   GstGidView held_kind; /* of their memory */
   GstBufferPool *plain_pool; /* if downstream needs copies of the present caps; else NULL */
-  GstGidCopies copies;
 } GstGidCopier;
 
 void gst_gid_copier_init (GstGidCopier *self, GstElement *element);
@@ -68,7 +67,7 @@ gboolean gst_gid_copier_count (GstGidCopier *self, GstGidCopyReason reason, gsiz
 /** The same for GST_GID_COPY_HELD; informs the user once. */
 gboolean gst_gid_copier_count_held (GstGidCopier *self, GstGidReader *reader, gsize size);
 
-/** Adds the copies and their reasons to the statistics. */
+/** Adds the copies and their reasons to the statistics. Call with the object lock held. */
 void gst_gid_copier_add_stats (const GstGidCopier *self, GstStructure *structure);
 
 G_END_DECLS

@@ -91,7 +91,7 @@ static const GstGidProperty properties[] = {
   { "copy-policy", "Copy policy",
       "What to do with frames that downstream cannot use without a copy",
       GST_GID_ENUM (
-          GstGidSrc, copier.policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
+          GstGidSrc, copier.copies.policy, gst_gid_copy_policy_get_type, GST_GID_COPY_POLICY_ALLOW),
       .flags = GST_GID_PLAYING },
   GST_GID_STATS_ROW (
       "Statistics of frames, gaps, copies and their reasons, reconnections", get_stats),

@@ -37,11 +37,13 @@ static void on_frame(GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer 
 	}
 }
 
-static void reader_init(struct reader *reader) {
+/* With a credit of 1 each frame is a copy; 0: as many as gidsrc chooses. */
+static void reader_init(struct reader *reader, guint credit) {
 	*reader = (struct reader){.pipeline = gst_parse_launch(READER, NULL)};
 	reader->source = gst_bin_get_by_name(GST_BIN(reader->pipeline), "source");
 	g_autoptr(GstElement) sink = gst_bin_get_by_name(GST_BIN(reader->pipeline), "sink");
 	g_signal_connect(sink, "handoff", G_CALLBACK(on_frame), reader);
+	g_object_set(reader->source, "credit", credit, NULL);
 	gst_element_set_state(reader->pipeline, GST_STATE_PLAYING);
 }
 
@@ -58,6 +60,7 @@ static bool get_more(struct reader *reader, GstElement *sink) {
 	while (g_atomic_int_get(&reader->frames) < until && cockpit_now_ms() < end) {
 		g_autoptr(GstStructure) received = NULL, sent = NULL;
 		g_object_get(reader->source, "stats", &received, NULL);
+		g_object_set(reader->source, "copy-policy", until % 2, NULL);
 		if (sink != NULL) {
 			g_object_get(sink, "stats", &sent, NULL);
 			g_object_set(sink, "lease", 5000, "leaky", until % 2 == 0, NULL);
@@ -65,6 +68,13 @@ static bool get_more(struct reader *reader, GstElement *sink) {
 		cockpit_sleep_ms(5);
 	}
 	return g_atomic_int_get(&reader->frames) >= until;
+}
+
+static bool is_copied(struct reader *reader) {
+	g_autoptr(GstStructure) stats = NULL;
+	guint64 copied = 0;
+	g_object_get(reader->source, "stats", &stats, NULL);
+	return gst_structure_get_uint64(stats, "copied-frames", &copied) && copied > 0;
 }
 
 static bool get_more_all(struct reader *readers, GstElement *sink) {
@@ -97,7 +107,7 @@ static void flush(struct reader *reader) {
 static void test_one_program(GstElement *sender, GstElement *sink) {
 	struct reader readers[READERS];
 	for (int i = 0; i < READERS; i++) {
-		reader_init(&readers[i]);
+		reader_init(&readers[i], i == 0 ? 1 : 0);
 	}
 	tap_ok(get_more_all(readers, sink), "%d readers in one program", READERS);
 	bool resized = true, sought = true, flushed = true, stopped = true, restarted = true;
@@ -121,6 +131,7 @@ static void test_one_program(GstElement *sender, GstElement *sink) {
 	tap_ok(flushed, "readers that are flushed");
 	tap_ok(stopped, "readers that stop and start");
 	tap_ok(restarted, "a producer that stops and starts");
+	tap_ok(is_copied(&readers[0]), "one of the readers gets copies");
 	for (int i = 0; i < READERS; i++) {
 		reader_finish(&readers[i]);
 	}
@@ -131,7 +142,7 @@ static void test_one_program(GstElement *sender, GstElement *sink) {
 static int read_as_program(void) {
 	struct reader reader;
 	bool got = true;
-	reader_init(&reader);
+	reader_init(&reader, 0);
 	for (int round = 0; round < ROUNDS && got; round++) {
 		got = get_more(&reader, NULL);
 		gst_element_set_state(reader.pipeline, GST_STATE_READY);
