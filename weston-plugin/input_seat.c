@@ -256,9 +256,8 @@ void input_seat_destroy(struct input_seat *seat) {
 	if (seat == NULL) {
 		return;
 	}
-	if (seat->touch_device != NULL) {
-		weston_touch_device_destroy(seat->touch_device);
-	}
+	/* Shells stop listening to a device when it goes: later they would write to freed memory. */
+	seat_take_devices(seat, 0);
 	seat_release(&seat->base);
 	free(seat);
 }

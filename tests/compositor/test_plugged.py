@@ -25,6 +25,7 @@ from lib.typist import (
     TOUCH_UP,
     Typist,
 )
+from lib.valgrind import VALGRIND, complaints
 from lib.weston import HEIGHT, WIDTH
 
 LIBGID = BUILD / "libgid/libgid.so"
@@ -144,6 +145,21 @@ def test_a_screen_that_is_drawn_on(cockpit: Cockpit, mirrored: PluggedWeston) ->
             mirrored.order("plug", SCREEN)
             typist.do((PEN_NEAR, PEN, 0))
             window.display.close()
+
+
+def test_memory_of_a_seat(cockpit: Cockpit, tmp_path: Path) -> None:
+    """The shell, which listens to the pointer of each seat, writes to none that is freed."""
+    report = tmp_path / "valgrind.xml"
+    weston = PluggedWeston(tmp_path, cockpit.env("open"))
+    weston.configure(MIRROR)
+    weston.start(under=[*VALGRIND, f"--xml-file={report}"])
+    with Typist(cockpit.env("cluster"), "input/desk"):
+        for _ in range(2):
+            wait_for(lambda: seat_devices(weston, "input/desk") == 7, "the seat's devices")
+            weston.order("unplug", SCREEN)
+            weston.order("plug", SCREEN)
+    assert weston.stop() == 0, weston.read_log()
+    assert [complaint for complaint in complaints(report) if "Invalid" in complaint] == []
 
 
 def test_screens_beside_it(cockpit: Cockpit, tmp_path: Path) -> None:
