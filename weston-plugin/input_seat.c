@@ -256,7 +256,7 @@ void input_seat_destroy(struct input_seat *seat) {
 	if (seat == NULL) {
 		return;
 	}
-	/* Shells stop listening to a device when it goes: later they would write to freed memory. */
+	/* Shells stop listening to a device that goes: seat_release() frees it. */
 	seat_take_devices(seat, 0);
 	seat_release(&seat->base);
 	free(seat);
