@@ -133,19 +133,24 @@ bool slab_is_granted(const struct slab *slab, uint32_t domain) {
 	return domain_set_has(&slab->grants, domain);
 }
 
+/* After a restart it is not known which domains have the slab: each that may have it is told. */
+static void revoke_inherited(struct gidd *gidd, const struct slab *slab) {
+	struct link *link;
+	TAILQ_FOREACH(link, &gidd->links, entry) {
+		if (slab->inherited && slab_is_granted(slab, link->peer.domain)) {
+			send_revoked(&link->peer, slab);
+		}
+	}
+}
+
 void slab_destroy(struct gidd *gidd, struct slab *slab) {
 	struct import *import;
+	revoke_inherited(gidd, slab); /* before the imports go, and loans with them */
 	while ((import = TAILQ_FIRST(&slab->importers)) != NULL) {
 		send_revoked(import->peer, slab);
 		remove_import(import);
 	}
 	if (slab->owner != NULL) {
-		struct link *link;
-		TAILQ_FOREACH(link, &gidd->links, entry) {
-			if (slab->inherited && slab_is_granted(slab, link->peer.domain)) {
-				send_revoked(&link->peer, slab);
-			}
-		}
 		slab_book_remove(gidd->slab_book, slab->description.imported.slab);
 		TAILQ_REMOVE(&slab->owner->slabs, slab, owner_entry);
 		quota_give(slab->owner, QUOTA_SLABS, 1);

@@ -4,7 +4,11 @@
  * `cluster`. Real gidds, everybody in this process.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <gid/stream.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "cockpit.h"
 #include "tap.h"
@@ -349,6 +353,10 @@ static bool is_connected(void *data) {
 	return gid_domain_is_connected(data);
 }
 
+static bool is_away(void *data) {
+	return !gid_domain_is_connected(data);
+}
+
 static void test_gidd_restarts(void) {
 	begin();
 	struct gid_producer *producer = produce(0);
@@ -388,6 +396,62 @@ static void test_gidd_restarts(void) {
 	gid_slab_unref(seen);
 	gid_consumer_destroy(consumer);
 	gid_producer_destroy(producer);
+	end();
+}
+
+/* How often the reader's gidd has asked by itself which slabs are still there. */
+static unsigned count_revalidations(void) {
+	static char text[1 << 20];
+	char path[128];
+	unsigned count = 0;
+	snprintf(path, sizeof(path), "%s/cluster.log", cockpit_folder);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[size < 0 ? 0 : size] = '\0';
+	for (const char *at = text; (at = strstr(at, "slabs revalidated")) != NULL; at++) {
+		count++;
+	}
+	return count;
+}
+
+/* A gidd that started again does not know who has a slab, also if it has that by a loan alone. */
+static void test_owner_leaves_after_a_restart(void) {
+	struct gid_slab *seen = NULL, *other = NULL, *got = NULL;
+	int revoked = 0, error = -ENOENT;
+	begin();
+	tap_ok(gid_slab_grant(loaned, CLUSTER) == 0 &&
+					gid_slab_import(reader, gid_slab_gid(slab, 0), &seen) == 0,
+			"lent");
+	gid_slab_on_revoked(seen, count_revoked, &revoked);
+	cockpit_kill(1);
+	tap_ok(cockpit_until(owner, is_away, owner) && cockpit_until(lender, is_away, lender) &&
+					cockpit_start(1) &&
+					cockpit_until(owner, is_connected, owner) &&
+					cockpit_until(lender, is_connected, lender),
+			"gidd restarts");
+	tap_ok(gid_slab_create(owner, &layout, 0, 1, NULL, &other) == 0 &&
+					gid_slab_grant(other, CLUSTER) == 0,
+			"another slab");
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			error != 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
+		settle(NULL);
+		error = gid_slab_grant(loaned, CLUSTER);
+		error = error == 0 ? gid_slab_import(reader, gid_slab_gid(other, 0), &got) : error;
+	}
+	tap_ok(error == 0 && revoked == 0, "the loan and the link are there again");
+	unsigned before = count_revalidations();
+	gid_slab_destroy(slab, false);
+	slab = NULL;
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			revoked == 0 && cockpit_now_ms() < end; cockpit_sleep_ms(20)) {
+		settle(NULL);
+	}
+	tap_ok(revoked == 1, "the reader hears of the end of the slab");
+	tap_ok(count_revalidations() == before, "and its gidd did not have to ask");
+	gid_slab_unref(got);
+	gid_slab_unref(seen);
+	gid_slab_destroy(other, false);
 	end();
 }
 
@@ -485,6 +549,7 @@ int main(void) {
 	test_readers_that_come_later();
 	test_lender_dies();
 	test_gidd_restarts();
+	test_owner_leaves_after_a_restart();
 	test_a_slab_of_the_stream();
 	test_two_grants_at_once();
 	test_gidd_is_away();
