@@ -99,7 +99,8 @@ bool kms_layers_have_news(const struct kms_output *output) {
 	return false;
 }
 
-void kms_writeback_want(struct kms_output *output) {}
+void kms_writeback_want(struct kms_output *output) {
+}
 
 bool kms_writeback_is_ready(const struct kms_output *output) {
 	return false;
@@ -110,13 +111,15 @@ bool kms_writeback_is_there(const struct kms_output *output) {
 }
 
 void kms_writeback_ask(struct kms_output *output,
-		void (*done)(void *data, const struct kms_dumb *picture), void *data) {}
+		void (*done)(void *data, const struct kms_dumb *picture), void *data) {
+}
 
 struct publisher *publisher_create(const char *domain, const char *stream) {
 	return NULL;
 }
 
-void publisher_destroy(struct publisher *publisher) {}
+void publisher_destroy(struct publisher *publisher) {
+}
 
 int publisher_get_fd(const struct publisher *publisher) {
 	return -1;
@@ -144,29 +147,32 @@ int own_picture_create_png(
 	return -EINVAL;
 }
 
-void own_picture_unref(struct own_picture *picture) {}
+void own_picture_unref(struct own_picture *picture) {
+}
 
 /* --- the display of the screen ---------------------------------------------------------------- */
 
 static unsigned plans[SCREEN_REFUSED + 1];
 
-static void ignore(void *data, struct screen *screen) {}
+static void ignore(void *data, struct screen *screen) {
+}
 
 static void plan(void *data, struct screen *screen, struct kms_output *kms, enum screen_plan plan) {
 	plans[plan]++;
 }
 
-static void ignore_begin(void *data, struct screen *screen, uint64_t now) {}
+static void ignore_begin(void *data, struct screen *screen, uint64_t now) {
+}
 
-static void read_back(
-		void *data, struct screen *screen, const struct pixels *shown, uint64_t now) {}
+static void read_back(void *data, struct screen *screen, const struct pixels *shown, uint64_t now) {
+}
 
-static bool check(
-		void *data, struct screen *screen, const struct pixels *composed, uint64_t now) {
+static bool check(void *data, struct screen *screen, const struct pixels *composed, uint64_t now) {
 	return true;
 }
 
-static void presented(void *data, struct screen *screen, uint32_t commit, uint64_t when) {}
+static void presented(void *data, struct screen *screen, uint32_t commit, uint64_t when) {
+}
 
 static const struct screen_hooks hooks = {
 		.attached = ignore,
