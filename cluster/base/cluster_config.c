@@ -32,14 +32,19 @@ struct reading {
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Relative paths start from the folder of the configuration. */
-static char *file_path(const struct ini_file *ini, const char *value) {
+/* Relative paths start from the folder of the configuration. NULL, which is reported: no memory. */
+static char *file_path(struct ini_file *ini, const char *value) {
 	char folder[PATH_MAX], *path = NULL;
 	if (value[0] == '/' || strlen(ini->name) >= sizeof(folder)) {
-		return strdup(value);
+		path = strdup(value);
+	} else {
+		strcpy(folder, ini->name);
+		path = asprintf(&path, "%s/%s", dirname(folder), value) < 0 ? NULL : path;
 	}
-	strcpy(folder, ini->name);
-	return asprintf(&path, "%s/%s", dirname(folder), value) < 0 ? NULL : path;
+	if (path == NULL) {
+		ini->result = -ENOMEM;
+	}
+	return path;
 }
 
 static void set_path(
