@@ -23,6 +23,13 @@
  */
 #define QUESTIONS 16
 
+/*
+ * The kernel is asked for so much at a time: at the border of a large page, so that it begins in
+ * the middle of none. A piece that lacks pages ends the search, and only that is asked for again:
+ * its owner chose how many pages come before it.
+ */
+#define PIECE (UINT64_C(4) << 20)
+
 struct range {
 	uint64_t offset, size;
 };
@@ -37,15 +44,13 @@ static bool may_others_write(int fd) {
 	return fstat(fd, &status) == 0 && (status.st_mode & S_IWOTH) != 0;
 }
 
-int gid_memory_check_pages(int fd, uint64_t offset, uint64_t size) {
+/* Of whole pages. */
+static int check_piece(int fd, const struct range *range, uint64_t page) {
 	bool is_short = false;
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), lead = offset % page;
-	const uint64_t pages = (lead + size + page - 1) / page;
-	const struct range range = {offset - lead, pages * page};
-	for (int i = 0; i < QUESTIONS && size > 0; i++) {
+	for (int i = 0; i < QUESTIONS; i++) {
 		struct counts counts;
-		if (syscall(SYS_cachestat, fd, &range, &counts, 0) == 0) {
-			if (counts.cached + counts.evicted >= pages) {
+		if (syscall(SYS_cachestat, fd, range, &counts, 0) == 0) {
+			if (counts.cached + counts.evicted >= range->size / page) {
 				return 0;
 			}
 			is_short = true;
@@ -56,4 +61,18 @@ int gid_memory_check_pages(int fd, uint64_t offset, uint64_t size) {
 		}
 	}
 	return is_short ? -ENODATA : 0;
+}
+
+int gid_memory_check_pages(int fd, uint64_t offset, uint64_t size) {
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), last = offset + size - 1;
+	const uint64_t end = size == 0 ? 0 : last - last % page + page;
+	for (uint64_t at = offset - offset % page, next; at < end; at = next) {
+		next = at - at % PIECE + PIECE;
+		next = next < end ? next : end;
+		int error = check_piece(fd, &(struct range){at, next - at}, page);
+		if (error < 0) {
+			return error;
+		}
+	}
+	return 0;
 }
