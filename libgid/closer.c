@@ -327,6 +327,34 @@ static void call_helper(struct crew *crew) {
 	}
 }
 
+/*
+ * Work for which no helper could be started when it came, since the user had as many threads as he
+ * may have. Called with the lock held.
+ */
+static void call_again(struct crew *crew) {
+	const uint32_t busy = crew->pending - crew->queued;
+	if (crew->helpers == busy && *next_of(crew) != NULL) {
+		call_helper(crew);
+	}
+}
+
+void gid_closer_prepare(void) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	if (closers.helpers == 0) {
+		call_helper(&closers);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+bool gid_closer_has_helper(void) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	bool has = closers.helpers > 0;
+	pthread_mutex_unlock(&lock);
+	return has;
+}
+
 size_t gid_closer_settled_stacks(uint32_t *helpers) {
 	*helpers = closers.settled + unmappers.settled;
 	return *helpers * (size_t)GID_THREAD_STACK;
@@ -409,6 +437,9 @@ bool gid_closer_is_emptying(const void *whose) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
 	bool is = find_emptied(whose) != NULL;
+	if (is) {
+		call_again(&closers);
+	}
 	pthread_mutex_unlock(&lock);
 	return is;
 }
@@ -482,9 +513,7 @@ uint32_t gid_closer_pending_of(uint64_t of) {
 bool gid_closer_is_stuck(uint64_t of) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
-	if (closers.helpers == 0 && closers.queued > 0) {
-		call_helper(&closers); /* there was none to be had when they came */
-	}
+	call_again(&closers);
 	uint64_t now = gid_clock_now();
 	uint32_t late = 0, late_of = 0;
 	for (const struct waiting *busy = closers.busy; busy != NULL; busy = busy->next) {

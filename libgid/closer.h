@@ -20,6 +20,17 @@
 #define GID_CLOSER_QUICK ((size_t)256 << 10)
 
 /*
+ * Starts a helper that closes, if there is none yet, and may fail. It stays. For those who will
+ * need one at a time when their user may have as many threads as he may: to start it then would
+ * fail.
+ */
+void gid_closer_prepare(void);
+
+/* Whether there is one. If not, what waits to be closed or emptied waits for us, not for its giver.
+ */
+bool gid_closer_has_helper(void);
+
+/*
  * Takes the descriptor. Memory (a memfd) is closed at once where there is little of it, and else
  * where memory is unmapped; all other files by a helper thread, of which there are a few at most,
  * with the scheduling of ordinary programs and all signals blocked. Where all of them are stuck the
@@ -34,7 +45,10 @@ void gid_closer_close(int fd);
  */
 void gid_closer_empty(int socket, const void *whose);
 
-/* Whether that is not done yet: the helper may still consume what comes now. */
+/*
+ * Whether that is not done yet: the helper may still consume what comes now. Tries to start a
+ * helper where none could be started before.
+ */
 bool gid_closer_is_emptying(const void *whose);
 
 /* Forgets the name: nobody asks any more, and the address may be used again. */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "closer.h"
 #include "connection.h"
 #include "socket.h"
 
@@ -460,6 +461,7 @@ int gid_producer_create(struct gid_domain *domain, const char *name,
 		goto error_loop;
 	}
 	producer->timeline = gid_domain_get_timeline(domain, producer->options.timeline);
+	gid_closer_prepare(); /* empties the doorbells of consumers that come */
 	*result = producer;
 	return 0;
 

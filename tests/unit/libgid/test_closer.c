@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Closing while nothing is to be started or allocated: until the last one who said so is gone.
+ * Closing while nothing is to be started or allocated: until the last one who said so is gone. And
+ * while nothing can be started, as the user has as many threads as he may have.
  * Closes that do not end hold up nobody else's, without memory and in a child of fork(), too.
  */
 #include "closer.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,8 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "doorbell.h"
 #include "socket.h"
 #include "tap.h"
+#include "thread.h"
 
 #define GIVER 7u
 #define OF_ONE_MAX 4u /* as closer.c has it, as the next */
@@ -34,6 +38,15 @@ void *__wrap_malloc(size_t size);
 void *__wrap_malloc(size_t size) {
 	__atomic_fetch_add(&allocations, 1, __ATOMIC_RELAXED);
 	return no_memory ? NULL : __real_malloc(size);
+}
+
+static bool no_threads;
+
+int __real_gid_thread_start(pthread_t *thread, size_t stack, void *(*run)(void *), void *data);
+int __wrap_gid_thread_start(pthread_t *thread, size_t stack, void *(*run)(void *), void *data);
+
+int __wrap_gid_thread_start(pthread_t *thread, size_t stack, void *(*run)(void *), void *data) {
+	return no_threads ? -EAGAIN : __real_gid_thread_start(thread, stack, run, data);
 }
 
 /* A file whose close does not end, as of somebody's FUSE file system, while the gate is shut. */
@@ -234,7 +247,65 @@ static void test_without_memory(void) {
 	tap_ok(!is_open(last), "that room is there again");
 }
 
+/* Before the others, for the last helper stays. */
+static void test_no_threads(void) {
+	const unsigned without = count_threads();
+	struct gid_doorbell giver, bell;
+	int end, heard = 0;
+	gid_doorbell_create(&giver, &end);
+	gid_doorbell_take(&bell, end, GIVER);
+	no_threads = true;
+	gid_closer_prepare();
+	for (int i = 0; i < 1000 && heard != 1; i++) {
+		gid_doorbell_ring(&giver);
+		heard = gid_doorbell_silence(&bell, UINT64_MAX);
+	}
+	tap_ok(heard == 1, "a doorbell that no helper empties is full");
+	wait_ms(LATE_MS + 100);
+	tap_ok(gid_doorbell_silence(&bell, UINT64_MAX) == 1, "which is not its giver's fault");
+	no_threads = false;
+	for (int i = 0; i < 10000 && gid_doorbell_silence(&bell, UINT64_MAX) != 0; i++) {
+		wait_ms(1);
+	}
+	tap_ok(gid_doorbell_silence(&bell, UINT64_MAX) == 0,
+			"once there can be threads it is emptied");
+	gid_doorbell_finish(&bell);
+	gid_doorbell_finish(&giver);
+	wait_until_closed();
+	while (count_threads() > without + 1) { /* others end once they have nothing to do */
+		wait_ms(10);
+	}
+
+	no_threads = true;
+	gid_closer_prepare();
+	int fd = eventfd(0, EFD_CLOEXEC);
+	gid_closer_close(fd);
+	wait_until_closed();
+	tap_ok(!is_open(fd) && count_threads() == without + 1, "one helper stays, and closes");
+	no_threads = false;
+}
+
+/* In a process that has closed nothing yet. */
+static void test_prepared(void) {
+	pid_t child = fork();
+	if (child == 0) {
+		gid_closer_prepare();
+		no_threads = true;
+		alarm(60);
+		int fd = eventfd(0, EFD_CLOEXEC);
+		gid_closer_close(fd);
+		wait_until_closed();
+		_exit(is_open(fd));
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	tap_ok(status == 0,
+			"who prepares has a helper, also when no thread can be started any more");
+}
+
 int main(void) {
+	test_prepared();
+	test_no_threads();
 	test_settled();
 	test_one_giver();
 	test_hung_up();
