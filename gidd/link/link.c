@@ -11,7 +11,7 @@
 #include "seal.h"
 #include "shm_window.h"
 
-#define HELLO_PATIENCE_US (5 * UINT64_C(1000000))
+#define GREETING_MAX_US (5 * UINT64_C(1000000)) /* where the kind does not set another limit */
 /* More than the honest clients of a domain need together. */
 #define REQUESTS_MAX 4096u
 /* The rest waits: connections have little room for answers, which carry descriptors. */
@@ -197,6 +197,12 @@ static void handle_answer(struct link *link, const union gid_wire_message *answe
 void link_tick(struct link *link, uint64_t passed_us) {
 	struct link_request *request;
 	bool late = false;
+	if (link->state == LINK_HELLO) {
+		link->greeting_us += passed_us;
+		if (link->greeting_us >= link->greeting_max_us) {
+			link_drop(link, "the other gidd sends no greeting");
+		}
+	}
 	TAILQ_FOREACH(request, &link->requests, entry) {
 		request->waited_us += request->is_sent ? passed_us : 0;
 		late |= request->waited_us > ANSWER_PATIENCE_US;
@@ -277,14 +283,6 @@ static void fail(struct peer *peer, const char *why) {
 	link_fault(link_of(peer), reason);
 }
 
-static int handle_patience(sd_event_source *source, uint64_t now, void *data) {
-	struct link *link = data;
-	if (link->state == LINK_HELLO) {
-		link_drop(link, "the other gidd sends no greeting");
-	}
-	return 0;
-}
-
 static int link_open(struct gidd *gidd, const struct config_domain *remote,
 		const struct link_events *events) {
 	const struct config_link *config = config_link_find(gidd->config, gidd->self, remote);
@@ -303,6 +301,7 @@ static int link_open(struct gidd *gidd, const struct config_domain *remote,
 	link->events = events;
 	link->kind = find_kind(kind);
 	link->clock_known = !link->kind->windows_only; /* one kernel has one clock */
+	link->greeting_max_us = GREETING_MAX_US;
 	TAILQ_INIT(&link->requests);
 	snprintf(link->why, sizeof(link->why), "not reached yet");
 	int error = link->kind->open(link);
@@ -336,7 +335,6 @@ void link_close_all(struct gidd *gidd) {
 		link->state = LINK_DOWN;
 		fail_requests(link);
 		link->events->lost(link);
-		sd_event_source_disable_unref(link->patience);
 		link->kind->close(link);
 		TAILQ_REMOVE(&gidd->links, link, entry);
 		free(link);
@@ -358,7 +356,6 @@ bool link_can_carry(struct peer *peer, int fd, uint64_t window_offset) {
 static void link_up(struct link *link) {
 	link->state = LINK_UP;
 	link->ups++;
-	link->patience = sd_event_source_disable_unref(link->patience);
 	peer_log(&link->peer, LOG_LEVEL_INFO, "up");
 	/* Opens the windows in advance. */
 	shm_window_open_all(link->peer.gidd, link->peer.domain);
@@ -368,12 +365,11 @@ static void link_up(struct link *link) {
 void link_connected(struct link *link) {
 	struct gidd *gidd = link->peer.gidd;
 	link->state = LINK_HELLO;
+	link->greeting_us = 0;
 	if (seal_is_on(gidd)) {
 		link->kind->drop(link, false, gidd->seal.text);
 		return;
 	}
-	sd_event_add_time_relative(gidd->event, &link->patience, CLOCK_MONOTONIC, HELLO_PATIENCE_US,
-			0, handle_patience, link);
 	if (gidd->self->number > link->peer.domain) {
 		union gid_wire_message hello;
 		gid_wire_begin(&hello, GID_WIRE_HELLO, 0);
@@ -388,7 +384,6 @@ void link_lost(struct link *link, const char *why) {
 	bool was_up = link->state == LINK_UP;
 	link->state = LINK_DOWN;
 	link->suspicion.number = 0;
-	link->patience = sd_event_source_disable_unref(link->patience);
 	snprintf(link->why, sizeof(link->why), "%s", why);
 	peer_log(&link->peer, LOG_LEVEL_WARNING, "%s: %s", was_up ? "lost" : "not up", why);
 	fail_requests(link);

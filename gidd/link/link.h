@@ -54,7 +54,7 @@ struct link {
 	const struct config_domain *remote;
 	const struct config_link *config; /* NULL: nothing is configured */
 	enum link_state state;
-	sd_event_source *patience; /* for the greeting */
+	uint64_t greeting_us, greeting_max_us; /* how long it takes, and how long it may take */
 	uint32_t serial;
 	TAILQ_HEAD(, link_request) requests; /* not answered yet, in their order */
 	struct link_request *unsent;	     /* the first one that waits for its turn, or NULL */
@@ -196,8 +196,8 @@ void link_lost(struct link *link, const char *why);
 /* Counts a fault for which somebody else closes the link. */
 void link_note_fault(struct link *link, const char *why);
 /*
- * Time has passed, during which this gidd ran: drops the link if a request is unanswered for too
- * long.
+ * Time has passed, during which this gidd ran: drops the link if the greeting, or the answer to a
+ * request, takes too long.
  */
 void link_tick(struct link *link, uint64_t passed_us);
 /* Before a PING, after its PONG: both may drop the link. */

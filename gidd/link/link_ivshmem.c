@@ -487,6 +487,10 @@ static int ivshmem_open(struct link *link) {
 	link->kind_data = ivshmem;
 	ivshmem->link = link;
 	ivshmem->silence_us = is_set ? settings->silence_us : SILENCE_DEFAULT_US;
+	/* A machine that may be silent for so long may also greet as slowly. */
+	if (link->greeting_max_us < ivshmem->silence_us) {
+		link->greeting_max_us = ivshmem->silence_us;
+	}
 	doorbell_relay_init(&ivshmem->relay, gidd->event, handle_client_rang, ivshmem);
 	int error = sd_event_add_defer(gidd->event, &ivshmem->part, handle_part, ivshmem);
 	if (error >= 0) {

@@ -62,8 +62,8 @@ static void answer_ping(struct local *local, const struct gid_wire_ping *ping) {
 
 static int handle_round(sd_event_source *source, uint64_t now, void *data) {
 	struct local *local = data;
+	link_tick(local->link, ROUND_US);
 	if (local->link->state == LINK_UP) {
-		link_tick(local->link, ROUND_US);
 		local->silent++;
 	}
 	if (local->silent > SILENT_ROUNDS) {

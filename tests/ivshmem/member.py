@@ -39,6 +39,7 @@ class Member:
         self.bytes = b""
         self.epochs: dict[int, int] = {}
         self.greeted: set[int] = set()
+        self.greets = True  # else HELLO has no answer
         self.nonce = 0
         self.joined: list[int] = []  # nonces that the hub has said, 0 among them
         self.serial = 100
@@ -110,16 +111,18 @@ class Member:
             else:
                 self.epochs.pop(peer, None)
                 self.greeted.discard(peer)
-        elif message.type == HELLO and domain > self.number:
-            answer = pack(WELCOME, VERSION, self.number, b"fake", 0, serial=message.serial)
-            self.send(domain, answer)
-            self.greeted.add(domain)
+        elif message.type == HELLO and domain > self.number and self.greets:
+            self.welcome(domain, message.serial)
         elif message.type == WELCOME:
             self.greeted.add(domain)
         elif message.type == PING and self.holds:
             self.held_pings.append((domain, epoch, message.values[0]))
         elif message.type == PING and self.epochs.get(domain) == epoch:
             self.send(domain, pack(PONG, message.values[0], time.monotonic_ns()))
+
+    def welcome(self, domain: int, serial: int) -> None:
+        self.send(domain, pack(WELCOME, VERSION, self.number, b"fake", 0, serial=serial))
+        self.greeted.add(domain)
 
     def hold_pings(self) -> None:
         """They are answered later: whatever is said until then comes before the answers."""

@@ -390,6 +390,26 @@ def test_how_long_silence_may_be(make_cockpit: Callable[..., Cockpit]) -> None:
         assert min(b - a for a, b in pairwise(asked)) < 0.9e9
 
 
+@pytest.mark.parametrize("silence", [1, 60])
+def test_how_long_a_greeting_may_take(make_cockpit: Callable[..., Cockpit], silence: int) -> None:
+    """As long as silence, of a machine that gets little time, and five seconds at least."""
+    machines = make_cockpit(CONFIG + f"[link open host]\nkind=ivshmem\nsilence={silence}\n")
+    machines.start("host")
+    with Member(machines, "open") as member:
+        member.greets = False
+        member.join()
+        hello = member.wait_for(HOST, HELLO)
+        epoch = member.epochs[HOST]
+        if silence == 1:
+            assert member.wait(lambda: member.epochs.get(HOST) != epoch)
+            assert link(machines, "host", "open")["why"] == "the other gidd sends no greeting"
+        else:
+            assert not member.wait(lambda: member.epochs.get(HOST) != epoch, 7)
+            member.welcome(HOST, hello.serial)
+            wait_link(machines, "host", "open", "up")
+            assert member.epochs[HOST] == epoch
+
+
 def test_answers_that_nobody_asked_for(machines: Cockpit) -> None:
     """Times that cannot be: the estimate stays within what real answers say."""
     with untouched(machines), Member(machines, "open") as member:
