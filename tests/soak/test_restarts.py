@@ -32,6 +32,7 @@ FRAMES = 10  # of each stream, after which it flows again
 SENT = {"fps": 100, "slots": 8, "lease_ms": 600_000}
 BAD = ("wrong", "torn", "older", "repeated")  # frames that a reader should not have been shown
 GONE = "memory"  # the reason why a role does not show memory that was just taken back
+TAKEN = ("taken-back", "died")  # of a slot whose stream is over, as the display hears in a moment
 # Beside what is there for a moment, and mappings that happen to lie apart. KiB of the heap; its
 # size is a sanitizer's own matter.
 MAY_GROW = {"descriptors": 1, "mappings": 4} | ({} if SANITIZED else {"heap": 512})
@@ -198,9 +199,13 @@ class Company:
             for kind in BAD
         }
         for role in self._display.status()["roles"]:
-            for change in role["transitions"]:
-                if change["to"] == "wrong" and change["reason"] != GONE:
-                    found[f"{change['reason']}, {role['name']}"] = 1
+            changes = role["transitions"]
+            reasons = [change["reason"] for change in changes] + [""]
+            for number, change in enumerate(changes):
+                reason = change["reason"]
+                is_gone = reason == GONE or (reason, reasons[number + 1]) == TAKEN
+                if change["to"] == "wrong" and not is_gone:
+                    found[f"{reason}, {role['name']}"] = 1
         return {what: count for what, count in found.items() if count != 0}
 
     def counts(self, besides: str) -> dict[tuple[str, str], int]:
