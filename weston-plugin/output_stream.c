@@ -54,7 +54,7 @@ struct output_stream {
 	struct gid_box damage;		/* since the last frame */
 	bool whole;   /* full damage, and the next repaint sends a frame even without damage */
 	bool current; /* the last frame shows what the output shows */
-	bool missed;  /* there was no free slot for the damage */
+	bool missed;  /* of those that are formed no slot was free: the timer repaints */
 };
 
 /* --- releases --------------------------------------------------------------------------------- */
@@ -341,14 +341,14 @@ static void stream_outdate(struct output_stream *stream) {
 	}
 }
 
-/* The output has damage that was not captured. */
+/* The output has damage that was not captured. While no slots exist, handle_made() repaints. */
 static void stream_miss(struct output_stream *stream) {
 	if (!stream->published) {
 		return;
 	}
 	if (gid_producer_consumers(stream->producer) == 0) {
 		stream_outdate(stream);
-	} else if (!stream->missed) {
+	} else if (stream->is_formed && !stream->missed) {
 		stream->missed = true;
 		wl_event_source_timer_update(stream->timer, MISSED_MS);
 	}
@@ -431,7 +431,7 @@ static const struct capture_targets_events targets_events;
 
 /* One set of targets at a time: gidd may take longer than the output keeps its size. */
 static void stream_form(struct output_stream *stream) {
-	stream->is_formed = false;
+	stream->is_formed = stream->missed = false;
 	output_drawing_leave(&stream->drawing);
 	stream_drop_pending(stream);
 	stream_sweep(stream);
