@@ -13,6 +13,7 @@ from lib.pipeline import LEASE, Pipeline
 from lib.program import BUILD, Program, wait_for
 
 COMMAND = BUILD / "tools" / "gid-compose" / "gid-compose"
+RESTLESS = BUILD / "tests/hostile/programs/hostile-restless"
 ENGINE = "[canvas panel]\ndomain=open\nmemory=16M\nslots=6\nlist-ms=60000\nlease-ms=60000\n"
 CANVAS = "[canvas]\nengine=cluster\nname=panel\nwidth=64\nheight=48\n"
 RED, GREEN, BLUE = 0xFF0000, 0x00FF00, 0x0000FF
@@ -136,6 +137,16 @@ def test_a_crop_outside_of_the_picture(cockpit: Cockpit, engine: Program) -> Non
         "the lie to be told",
     )
     composing.shows(5, 5, RED)
+
+
+def test_memory_that_is_not_there(cockpit: Cockpit, engine: Program) -> None:
+    """Frames that name memory of which gidd knows nothing: that is said, of the layer, once."""
+    send(cockpit, "a", RED)
+    cockpit.run("open", [RESTLESS, "unknown", "bad", "64", "48"], "restless")
+    composing = Composing(cockpit, CANVAS + layer("a", stream="a") + layer("bad", stream="bad"))
+    composing.program.wait_output("[layer bad] is not shown: no such gid")
+    composing.shows(5, 5, RED)
+    assert composing.program.stderr.count("is not shown") == 1
 
 
 def test_source_turn_and_alpha(cockpit: Cockpit, engine: Program) -> None:

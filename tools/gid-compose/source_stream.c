@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A slab that was not to be had is asked for again after so long, while its frame is the newest. */
+#define AGAIN_NS UINT64_C(1000000000)
 #define SLABS_MAX (sizeof(((struct source_stream *)0)->slabs) / sizeof(struct source_slab))
 
 static void forget(struct source_slab *place) {
@@ -27,6 +29,7 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 		gid_slab_import_cancel(source->connection, source);
 		source->asked = false;
 		source->held = false; /* it went with its subscription */
+		source->refusals = 0;
 		source->frame.gid = GID_NONE;
 		source->changed = true;
 	}
@@ -103,13 +106,21 @@ static void keep_slab(struct source_stream *source, gid_id gid, struct gid_slab 
 	gid_slab_get_info(slab, &oldest->info);
 }
 
+/* May be of the frame that is shown, whose slab was asked for again. */
 static void show(struct source_stream *source, const struct gid_frame *frame) {
-	if (source->held) {
+	if (source->held && source->frame.index != frame->index) {
 		gid_consumer_release(source->consumer, &source->frame);
 	}
 	source->frame = *frame;
 	source->held = true;
 	source->changed = true;
+}
+
+/* What gidd said of a frame's slab. */
+static void note_answer(struct source_stream *source, int error) {
+	source->refusal = error;
+	source->refusals = error < 0 ? source->refusals + 1 : 0;
+	source->again = gid_clock_now() + AGAIN_NS;
 }
 
 static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
@@ -118,6 +129,7 @@ static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *
 	if (slab != NULL) {
 		keep_slab(source, gid, slab);
 	}
+	note_answer(source, error);
 	show(source, &source->next_frame);
 }
 
@@ -140,6 +152,7 @@ static void take(struct source_stream *source, const struct gid_frame *frame) {
 	if (ret == 0) {
 		keep_slab(source, frame->gid, slab);
 	}
+	note_answer(source, ret == -EALREADY ? 0 : ret);
 	show(source, frame);
 }
 
@@ -153,6 +166,11 @@ void source_stream_dispatch(struct source_stream *source) {
 			gid_consumer_release(source->consumer, &frame);
 			continue; /* the end of a film: its last picture stays */
 		}
+		take(source, &frame);
+	}
+	if (source->refusals > 0 && source->held && !source->asked &&
+			gid_clock_now() >= source->again) {
+		frame = source->frame;
 		take(source, &frame);
 	}
 }
@@ -203,6 +221,15 @@ static int grant(struct source_slab *place, struct gid_canvas *canvas, const cha
 	return ret;
 }
 
+/*
+ * Why the newest frame's slab was not to be had; NULL: it may be there again at once. Once alone it
+ * is said to be unknown where its producer took it back, or has not granted it yet.
+ */
+static const char *why_not(const struct source_stream *source) {
+	bool may_pass = source->refusal == -ENOENT || source->refusal == -ENOTCONN;
+	return source->refusals > (may_pass ? 1 : 0) ? gid_strerror(source->refusal) : NULL;
+}
+
 int source_stream_picture(struct source_stream *source, struct gid_canvas *canvas,
 		struct source_picture *picture, const char **why) {
 	gid_id gid = source->frame.gid;
@@ -213,7 +240,15 @@ int source_stream_picture(struct source_stream *source, struct gid_canvas *canva
 	}
 	struct source_slab *place = find_slab(source, gid);
 	if (place == NULL || !gid_slab_is_current(place->slab, gid)) {
+		*why = why_not(source);
 		return -ENODATA; /* it was taken back; another one comes */
+	}
+	/* Its pages would be allocated as it is exported; the engine would refuse the whole list.
+	 */
+	if (place->info.memory == GID_MEMORY_MEMFD &&
+			gid_slab_view(place->slab, gid_slot_of(gid)) == NULL) {
+		*why = gid_strerror(-ENODATA);
+		return -ENODATA;
 	}
 	place->used = ++source->uses;
 	*picture = (struct source_picture){gid, source->frame.crop, &place->info};

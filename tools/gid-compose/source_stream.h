@@ -28,6 +28,9 @@ struct source_stream {
 	bool held;		     /* it is to be released */
 	struct gid_frame next_frame; /* it is shown when gidd has answered for its slab */
 	bool asked;		     /* there is one */
+	int refusal;		     /* gidd's answer for the newest frame's slab */
+	uint32_t refusals;	     /* in a row */
+	uint64_t again;		     /* when it may be asked again, as gid_clock_now() */
 	bool changed;		     /* since source_stream_picture() */
 	bool told;		     /* of what is wrong with its frames */
 	bool wanted;		     /* by the present layout */
@@ -51,8 +54,8 @@ struct source_picture {
 };
 
 /*
- * Returns 0; -ENODATA: there is none now; or why the engine cannot read it: then `*why` is a
- * sentence.
+ * Returns 0; -ENODATA: there is none now; or another error: the engine cannot read it. `*why` is a
+ * sentence where that does not pass by itself, and else NULL.
  */
 int source_stream_picture(struct source_stream *source, struct gid_canvas *canvas,
 		struct source_picture *picture, const char **why);
