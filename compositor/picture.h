@@ -16,7 +16,8 @@ struct picture {
 
 /*
  * Whether the slab that was imported for a plane holds what the picture says: 0; -ENOENT, where its
- * gid names nothing (any more); -ERANGE, where the plane leaves its slot.
+ * gid names nothing (any more); -ERANGE, where the plane leaves its slot; -ENODATA, where its
+ * memory lacks pages.
  */
 int picture_check_plane(const struct picture *picture, uint32_t plane, const struct gid_slab *slab);
 

@@ -47,7 +47,7 @@ static inline bool planes_are_there(const struct planes *planes) {
 	return planes->plane[0].slab != NULL && planes->pending == 0;
 }
 
-/* Whether the slabs hold what the picture says: 0, -ENOENT (out of date) or -ERANGE. */
+/* Whether the slabs hold what the picture says: 0 or an error of picture_check_plane(). */
 int planes_check(const struct planes *planes);
 
 /*

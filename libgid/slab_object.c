@@ -95,10 +95,31 @@ size_t gid_slab_content_size(const struct gid_slab *slab, uint32_t slot) {
 	return (size_t)(size < rest ? size : rest);
 }
 
+static bool is_touched(const struct gid_slab *slab, uint32_t slot) {
+	return slab->touched == NULL || (slab->touched[slot / 8] >> slot % 8 & 1) != 0;
+}
+
+/*
+ * Reading a missing page would allocate it, charged to us for as long as its owner keeps the file.
+ * Pages that were touched stay. Others may go, in spite of the seals: where fallocate() fails it
+ * takes those back that were allocated before, and never read or written.
+ */
+static int check_pages(const struct gid_slab *slab, uint32_t slot) {
+	const struct gid_slab_info *info = &slab->info;
+	return is_touched(slab, slot)
+			? 0
+			: gid_memory_check_pages(info->fd, info->offset + slot * info->slot_size,
+					  info->slot_size);
+}
+
 int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {
 	const struct gid_slab_info *info = &slab->info;
 	if (slot >= info->slot_count || slab->view == NULL) {
 		return -EINVAL;
+	}
+	int error = check_pages(slab, slot);
+	if (error < 0) {
+		return error;
 	}
 	if (slab->stand_in < 0) {
 		slab->stand_in = gid_memory_make_blank(info->offset + slab->view_size);
@@ -267,23 +288,16 @@ const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot) 
 }
 
 const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
-	const struct gid_slab_info *info = &slab->info;
 	const void *view = gid_slab_view_untouched(slab, slot);
-	if (view == NULL || slab->touched == NULL ||
-			(slab->touched[slot / 8] >> slot % 8 & 1) != 0) {
+	if (view == NULL || is_touched(slab, slot)) {
 		return view;
 	}
-	/*
-	 * Reading a missing page would allocate it, charged to us for as long as its owner keeps
-	 * the file.
-	 */
-	if (!info->revoked &&
-			gid_memory_check_pages(info->fd, info->offset + slot * info->slot_size,
-					info->slot_size) < 0) {
+	/* What was revoked is our own memory, or zeroes. */
+	if (!slab->info.revoked && check_pages(slab, slot) < 0) {
 		return NULL;
 	}
 	slab->touched[slot / 8] |= (uint8_t)(1u << slot % 8);
-	gid_memory_touch(view, info->slot_size);
+	gid_memory_touch(view, slab->info.slot_size);
 	return view;
 }
 

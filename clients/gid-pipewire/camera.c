@@ -529,17 +529,30 @@ static void camera_add_slab(
 	}
 }
 
-static bool can_be_shown(
-		struct camera *camera, const struct gid_slab *slab, const struct gid_frame *frame) {
+/* Why the picture cannot be shown; NULL: it can be. */
+static const char *find_fault(const struct gid_slab *slab, const struct gid_frame *frame) {
 	struct gid_slab_info info;
 	struct gid_box seen;
 	gid_slab_get_info(slab, &info);
-	bool can = find_seen(&info.layout, frame, &seen);
-	if (!can && !camera->told_crop) {
-		warnx("%s: a picture is left out: its crop is wrong", camera->options->stream);
+	if (!find_seen(&info.layout, frame, &seen)) {
+		return "its crop is wrong";
 	}
-	camera->told_crop |= !can;
-	return can;
+	/* Readers would fill the holes, and pay for the pages as long as the owner keeps the file.
+	 */
+	return info.memory == GID_MEMORY_MEMFD &&
+					gid_slab_view(slab, gid_slot_of(frame->gid)) == NULL
+			? gid_strerror(-ENODATA)
+			: NULL;
+}
+
+static bool can_be_shown(
+		struct camera *camera, const struct gid_slab *slab, const struct gid_frame *frame) {
+	const char *fault = find_fault(slab, frame);
+	if (fault != NULL && !camera->told_fault) {
+		warnx("%s: a picture is left out: %s", camera->options->stream, fault);
+	}
+	camera->told_fault |= fault != NULL;
+	return fault == NULL;
 }
 
 /* Makes it the stream's picture, and shows it. */

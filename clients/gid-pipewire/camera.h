@@ -48,7 +48,7 @@ struct camera {
 	struct camera_frame *present; // what the stream shows; NULL: nothing
 	struct gid_frame fetching;    // whose memory is being asked for
 	bool is_fetching, filled, failed, finishing;
-	bool told_crop; // that a frame's was wrong
+	bool told_fault; // why a frame was left out
 	bool is_early; // what is fetched has another form, and PipeWire is to be told of that later
 	uint64_t tick_ns;    // how often on_tick() comes
 	uint64_t last_frame; // CLOCK_MONOTONIC, ns

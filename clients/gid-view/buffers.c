@@ -106,6 +106,11 @@ static void params_failed(void *data, struct gid_buffer_params_v1 *params) {
 		buffer_refuse_rows(buffer, info.layout.planes[0].stride);
 		return;
 	}
+	if (info.memory == GID_MEMORY_MEMFD &&
+			gid_slab_view(buffer->slab, gid_slot_of(buffer->gid)) == NULL) {
+		buffer_fail(buffer, gid_strerror(-ENODATA));
+		return;
+	}
 	buffer_fail(buffer,
 			"the compositor cannot get its memory; was it started with GID_DOMAIN, does "
 			"that domain's gidd run, and may it read the stream?");

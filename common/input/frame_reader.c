@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "memory_pages.h"
+
 #define CREDIT 4u
 /* How many frames are taken in one turn, and when the next turn comes. */
 #define LOOKS_MAX 8u
@@ -54,12 +56,28 @@ static void reader_refuse_form(struct frame_reader *reader, const char *format) 
 
 /* --- a frame ---------------------------------------------------------------------------------- */
 
+/*
+ * Of what is copied, and not of the whole slot: the sender chooses how large that is. Reading a
+ * missing page would allocate it, charged to us for as long as the sender keeps the file.
+ */
+static bool reader_has_pages(const struct frame_reader *reader, uint32_t slot) {
+	struct gid_slab_info info;
+	gid_slab_get_info(reader->slab, &info);
+	return info.memory != GID_MEMORY_MEMFD ||
+			gid_memory_check_pages(info.fd, info.offset + slot * info.slot_size,
+					reader->form->slot_size) == 0;
+}
+
 static void reader_use(struct frame_reader *reader) {
 	struct gid_consumer_stats stats;
 	uint32_t slot = gid_slot_of(reader->newest.gid);
 	const void *memory = gid_slab_view_untouched(reader->slab, slot);
 	if (memory == NULL) {
 		reader_drop(reader);
+		return;
+	}
+	if (!reader_has_pages(reader, slot)) {
+		reader_refuse(reader, gid_strerror(-ENODATA));
 		return;
 	}
 	int error = reader->events->copy(reader->data, memory);

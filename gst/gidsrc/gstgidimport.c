@@ -202,17 +202,31 @@ memory_dispose (GstMiniObject *object)
   return retired;
 }
 
+/*
+ * Whether downstream can read the slot's memory, wherever it maps it. Where a page is missing, to read
+ * it would allocate it, charged to this program for as long as the owner keeps the file.
+ */
+static gboolean
+has_pages (const GstGidImport *import, guint slot)
+{
+  return import->info.memory != GID_MEMORY_MEMFD || gid_slab_view (import->slab, slot) != NULL;
+}
+
+/* NULL: the slot's memory lacks pages. */
 static GstMemory *
-memory_new (GstGidImportSlot *slot)
+memory_new (GstGidImportSlot *slot, guint number)
 {
   GstGidImport *import = slot->import;
   gboolean is_dmabuf = slot->kind == GST_GID_VIEW_DMABUF;
   guint64 begin = is_dmabuf ? import->dmabuf_offset : import->info.offset;
-  /* the address of byte 0 of the descriptor; without checking that all slots have pages */
+  /* the address of byte 0 of the descriptor; other slots may lack pages */
   const guint8 *base = (const guint8 *) gid_slab_view_untouched (import->slab, 0) - begin;
-  GstMemory *mem = gst_gid_view_new (slot->kind, is_dmabuf ? import->dmabuf : import->info.fd, base,
-      slot->offset + import->info.slot_size, slot->offset, import->size);
+  GstMemory *mem;
 
+  if (!has_pages (import, number))
+    return NULL;
+  mem = gst_gid_view_new (slot->kind, is_dmabuf ? import->dmabuf : import->info.fd, base,
+      slot->offset + import->info.slot_size, slot->offset, import->size);
   GST_MINI_OBJECT_CAST (mem)->dispose = memory_dispose;
   gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (mem), slot_quark (), slot, NULL);
   import->refcount++;
@@ -518,20 +532,23 @@ GstBuffer *
 gst_gid_import_take (
     GstGidImport *self, const struct gid_frame *frame, GstGidView kind, GstGidMetas **metas)
 {
+  guint number = gid_slot_of (frame->gid);
   GstGidImportSlot *slot;
   GstBuffer *buffer;
 
-  if (gid_slot_of (frame->gid) >= self->info.slot_count)
+  if (number >= self->info.slot_count)
     return NULL;
   if (self->dmabuf >= 0)
     kind = GST_GID_VIEW_DMABUF;
-  slot = &self->slots[gid_slot_of (frame->gid) * GST_GID_N_VIEWS + kind];
+  slot = &self->slots[number * GST_GID_N_VIEWS + kind];
   buffer = g_steal_pointer (&slot->idle);
   if (buffer == NULL) {
     if (slot->mem == NULL)
-      slot->mem = memory_new (slot);
+      slot->mem = memory_new (slot, number);
     else if (slot->out)
       gst_memory_ref (slot->mem);
+    if (slot->mem == NULL)
+      return NULL;
     buffer = buffer_new (slot->mem);
   }
   /*

@@ -71,8 +71,8 @@ gboolean gst_gid_import_set_shown (GstGidImport *import, const struct gid_frame 
 
 /**
  * Returns the frame's slot as a buffer, which releases the frame when it is freed; NULL if the gid
- * is out of range. The buffer has no flags and timestamps, and `metas` of an earlier frame, which
- * the caller must update. Call with the domain's lock held.
+ * is out of range, or the slot's memory lacks pages. The buffer has no flags and timestamps, and
+ * `metas` of an earlier frame, which the caller must update. Call with the domain's lock held.
  */
 GstBuffer *gst_gid_import_take (
     GstGidImport *import, const struct gid_frame *frame, GstGidView kind, GstGidMetas **metas);

@@ -386,7 +386,7 @@ copy_frame (
 /*
  * Makes a buffer of the frame: the copy it was received as, a new copy if downstream holds enough
  * frames, or the slot itself, which is released when the buffer is freed. NULL with GST_FLOW_OK: it
- * was reclaimed before it could be read. `*metas` is NULL for a copy.
+ * was reclaimed before it could be read, or its memory cannot be read. `*metas` is NULL for a copy.
  */
 static GstFlowReturn
 wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer **buffer,
@@ -394,7 +394,7 @@ wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer *
 {
   const struct gid_frame *frame = &arrival->frame;
   GstGidReader *reader = get_reader (self);
-  gboolean stale = FALSE;
+  gboolean stale = FALSE, is_hollow = FALSE;
 
   *metas = NULL;
   *buffer = g_steal_pointer (&arrival->copy);
@@ -409,9 +409,13 @@ wrap (GstGidSrc *self, GstGidArrival *arrival, GstGidImport *import, GstBuffer *
   }
   gst_gid_domain_lock (reader->domain);
   gst_gid_backlog_set_dmabuf (&self->backlog, import->format.dmabuf);
-  if (!stale && gid_consumer_holds (reader->consumer, frame, import->slab, NULL) != -ESTALE)
+  if (!stale && gid_consumer_holds (reader->consumer, frame, import->slab, NULL) != -ESTALE) {
     *buffer = gst_gid_import_take (import, frame, gst_gid_copier_get_kind (&self->copier), metas);
+    is_hollow = *buffer == NULL;
+  }
   gst_gid_domain_unlock (reader->domain);
+  if (is_hollow)
+    tell_unusable (self, "its memory has holes");
   return GST_FLOW_OK;
 }
 

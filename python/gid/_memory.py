@@ -60,7 +60,9 @@ class ImportedSlab:
         """The planes of the whole picture in the slot, read-only."""
         found = self._planes.get(slot)
         if found is None:
-            lib.gid_slab_view(self.c, slot)  # makes its pages present
+            # Makes its pages present, unless its owner left some out.
+            if lib.gid_slab_view(self.c, slot) == ffi.NULL:
+                raise error_of(-errno.ENODATA)
             start = slot * self.info.slot_size
             found = self._planes[slot] = views_of(self.info.layout, self._memory, start)
             if not self.is_dmabuf:

@@ -343,7 +343,8 @@ typedef void (*gid_revoked_func)(void *data, struct gid_slab *slab);
  * content is what gid_layout_size() says of the slab's layout, and the whole slot where that is not
  * linear. Until then the copy's pages count as memory imported of that domain, which has a limit.
  * Takes as long as a copy takes: not for a thread that must not be late. Returns 0; -EFAULT: the
- * content is gone; -EINVAL: no such slot, or it is not mapped; or -errno.
+ * content is gone; -ENODATA: it never had all its pages; -EINVAL: no such slot, or it is not
+ * mapped; or -errno.
  */
 int gid_slab_keep(struct gid_slab *slab, uint32_t slot);
 
@@ -362,7 +363,11 @@ struct gid_slab_info {
 	uint32_t slot_count;
 	uint64_t slot_size; /**< bytes from one slot to the next */
 	uint64_t offset;    /**< of slot 0 in `fd` */
-	int fd;		    /**< owned by the slab; read-only unless a dma-buf */
+	/**
+	 * Owned by the slab; read-only unless a dma-buf. Before another program maps a slot of a
+	 * memfd, call gid_slab_view() of that slot: it is NULL where the reader would pay for holes
+	 */
+	int fd;
 	bool imported, revoked;
 	const char *description; /**< "" where none was given; lives as long as the slab */
 	uint64_t reserved[8];	 /**< 0 */

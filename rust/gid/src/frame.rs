@@ -169,7 +169,8 @@ impl<'c> Frame<'c> {
     /// Its pixels, for a processor.
     ///
     /// Errors: `EAGAIN`: a device draws it still; `ENOTSUP`: only devices can read such memory;
-    /// `ENOENT`: it was revoked.
+    /// `ENODATA`: the memory has holes, which would be filled as they are read; `ENOENT`: it was
+    /// revoked.
     pub fn pixels(&self) -> Result<Pixels<'_>> {
         Pixels::new(self)
     }
@@ -261,8 +262,10 @@ impl<'f> Pixels<'f> {
         if base.is_null() {
             return Err(Error::from(if frame.info.revoked {
                 Errno::NOENT
-            } else {
+            } else if frame.is_dmabuf() {
                 Errno::NOTSUP
+            } else {
+                Errno::NODATA
             }));
         }
         let mut planes = Vec::with_capacity(layout.plane_count());

@@ -16,6 +16,7 @@
  * memory that was not seen for long. `unknown`: in
  * memory of which nobody has heard, so that each is a question to its gidd, which may never answer.
  * `hollow`: in memory whose pages lie behind its end: it says how many bytes readers had to make.
+ * `hollow-bytes`: so are pictures of bytes, as those are that carry input.
  */
 #include <drm_fourcc.h>
 #include <err.h>
@@ -46,7 +47,7 @@ struct restless {
 	struct gid_domain *domain;
 	struct gid_producer *producer;
 	const char *stream;
-	uint32_t width, height;
+	uint32_t fourcc, width, height; /* of plain slabs */
 	struct gid_slab *slabs[SLABS];
 	struct gid_producer *more[STREAMS];
 	uint32_t more_count;
@@ -120,7 +121,7 @@ static struct gid_slab **slab_at(struct restless *restless, unsigned slabs) {
 static struct gid_slab *plain_slab(struct restless *restless, unsigned slabs) {
 	struct gid_slab **slab = slab_at(restless, slabs);
 	if (*slab == NULL) {
-		*slab = make_slab(restless, DRM_FORMAT_XRGB8888, restless->width, restless->height);
+		*slab = make_slab(restless, restless->fourcc, restless->width, restless->height);
 	}
 	return *slab;
 }
@@ -441,6 +442,11 @@ static uint64_t count_filled(const struct restless *restless) {
 	return filled;
 }
 
+static void do_hollow_bytes(struct restless *restless) {
+	restless->fourcc = DRM_FORMAT_R8;
+	do_hollow(restless);
+}
+
 static const struct {
 	const char *name;
 	void (*act)(struct restless *restless);
@@ -448,7 +454,7 @@ static const struct {
 		{"slabs", do_slabs}, {"restarts", do_restarts}, {"dates", do_dates},
 		{"swapped", do_swapped}, {"many", do_many}, {"leases", do_leases},
 		{"metadata", do_metadata}, {"at-once", do_at_once}, {"edges", do_edges},
-		{"unknown", do_unknown}, {"hollow", do_hollow}};
+		{"unknown", do_unknown}, {"hollow", do_hollow}, {"hollow-bytes", do_hollow_bytes}};
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
 int main(int argc, char **argv) {
@@ -460,11 +466,12 @@ int main(int argc, char **argv) {
 	if (argc != 5 || mode == MODES) {
 		errx(EXIT_FAILURE,
 				"usage: hostile-restless formats|narrow|sizes|slabs|restarts|dates|"
-				"swapped|many|leases|metadata|at-once|edges|unknown|hollow STREAM "
-				"WIDTH HEIGHT");
+				"swapped|many|leases|metadata|at-once|edges|unknown|hollow|"
+				"hollow-bytes STREAM WIDTH HEIGHT");
 	}
 	restless.lease_ns = modes[mode].act == do_leases ? 1 : 0;
 	restless.stream = argv[2];
+	restless.fourcc = DRM_FORMAT_XRGB8888;
 	restless.width = (uint32_t)atoi(argv[3]);
 	restless.height = (uint32_t)atoi(argv[4]);
 	if (gid_domain_connect(NULL, &restless.domain) < 0) {
