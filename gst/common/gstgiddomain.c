@@ -103,7 +103,7 @@ gst_gid_domain_drop_later (GstGidDomain *self, GstMiniObject *object)
 }
 
 void
-gst_gid_domain_let_go (GstGidDomain *self, gid_id gid)
+gst_gid_domain_unhold (GstGidDomain *self, gid_id gid)
 {
   gst_gid_in_flight_remove (&self->in_flight, gid, self->dropped);
 }

@@ -58,12 +58,12 @@ void gst_gid_domain_drop_later (GstGidDomain *domain, GstMiniObject *object);
 
 /**
  * gst_gid_domain_hold(): the producer has sent the buffer. Keeps references of it, and of `other`
- * (may be NULL), until no consumer holds its slot. gst_gid_domain_let_go(): this is now the case.
+ * (may be NULL), until no consumer holds its slot. gst_gid_domain_unhold(): this is now the case.
  * Call with the lock held.
  */
 void gst_gid_domain_hold (GstGidDomain *domain, struct gid_producer *producer, gid_id gid,
     GstBuffer *buffer, GstMiniObject *other);
-void gst_gid_domain_let_go (GstGidDomain *domain, gid_id gid);
+void gst_gid_domain_unhold (GstGidDomain *domain, gid_id gid);
 
 /**
  * Whether the slot has the latest frame of one of the streams: its consumers keep that, without a

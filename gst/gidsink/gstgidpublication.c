@@ -27,7 +27,7 @@ frame_released (void *data, gid_id gid)
 {
   GstGidPublication *self = data;
 
-  gst_gid_domain_let_go (self->domain, gid);
+  gst_gid_domain_unhold (self->domain, gid);
   self->wake (self->wake_data);
 }
 

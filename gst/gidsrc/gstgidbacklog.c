@@ -298,7 +298,7 @@ gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidArriva
 /* --- at EOS ----------------------------------------------------------------------------------- */
 
 gboolean
-gst_gid_backlog_let_go (GstGidBacklog *self, GstGidReader *reader)
+gst_gid_backlog_release_all (GstGidBacklog *self, GstGidReader *reader)
 {
   struct gid_consumer_stats stats;
   GstGidArrival arrival;

@@ -94,7 +94,7 @@ int gst_gid_backlog_receive (GstGidBacklog *self, GstGidReader *reader, GstGidAr
  * waits for this source. Call again for frames that arrive later. Returns whether downstream holds
  * no frame.
  */
-gboolean gst_gid_backlog_let_go (GstGidBacklog *self, GstGidReader *reader);
+gboolean gst_gid_backlog_release_all (GstGidBacklog *self, GstGidReader *reader);
 
 /** Downstream accepts only DMA_DRM caps. */
 void gst_gid_backlog_set_dmabuf (GstGidBacklog *self, gboolean is_dmabuf);

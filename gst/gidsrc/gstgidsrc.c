@@ -45,7 +45,7 @@ reader_polled (GstGidReader *reader, GstElement *element, guint taken)
   gst_gid_domain_lock (reader->domain);
   self->taken += taken;
   if (gst_gid_reader_is_read (reader) && is_at_end (self)
-      && gst_gid_backlog_let_go (&self->backlog, reader))
+      && gst_gid_backlog_release_all (&self->backlog, reader))
     gst_gid_subscription_unsubscribe (&self->subscription);
   gst_gid_domain_unlock (reader->domain);
   gst_gid_backlog_poll (&self->backlog, reader);

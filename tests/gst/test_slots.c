@@ -39,7 +39,7 @@ struct stream {
 };
 
 static void on_released(void *data, gid_id gid) {
-	gst_gid_domain_let_go(domain, gid);
+	gst_gid_domain_unhold(domain, gid);
 }
 
 static bool is_live(void *data) {
