@@ -325,20 +325,30 @@ find_dmabuf (GstGidImport *self)
         "slab %u: no dma-bufs: %s", gid_slab_of (self->info.gid), gid_strerror (self->dmabuf));
 }
 
-/* Returns NULL if the slab's description is invalid. Call with the domain's lock held. */
-static GstGidImport *
-import_new (GstGidReader *reader, struct gid_slab *slab)
+/*
+ * Returns 0; -EPROTO if the slab's description is invalid; or the error that would keep its end from
+ * being heard: downstream would keep frames whose memory is gone. Call with the domain's lock held.
+ */
+static int
+import_new (GstGidReader *reader, struct gid_slab *slab, GstGidImport **import)
 {
   GstGidImport *self;
   struct gid_slab_info info;
   GstCaps *caps;
+  int ret;
 
   gid_slab_get_info (slab, &info);
   caps = gst_gid_caps_from_slab (&info);
   if (caps == NULL)
-    return NULL;
+    return -EPROTO;
 
   self = g_new0 (GstGidImport, 1);
+  ret = info.revoked ? 0 : gid_slab_on_revoked (slab, import_revoked, self);
+  if (ret < 0) {
+    gst_caps_unref (caps);
+    g_free (self);
+    return ret;
+  }
   self->refcount = 1;
   self->reader = gst_gid_reader_ref (reader);
   self->slab = gid_slab_ref (slab);
@@ -362,10 +372,10 @@ import_new (GstGidReader *reader, struct gid_slab *slab)
     slot->offset = slot->kind == GST_GID_VIEW_DMABUF ? self->dmabuf_offset : info.offset;
     slot->offset += i / GST_GID_N_VIEWS * info.slot_size;
   }
-  gid_slab_on_revoked (slab, import_revoked, self);
   gst_gid_reader_add_holder (reader, count_taken, self);
   GST_INFO ("slab %u: %u slots of %" GST_PTR_FORMAT, gid_slab_of (info.gid), info.slot_count, caps);
-  return self;
+  *import = self;
+  return 0;
 }
 
 static void
@@ -444,31 +454,32 @@ gst_gid_imports_retire (GHashTable *imports, gboolean all)
   g_hash_table_foreach_remove (imports, is_gone, GINT_TO_POINTER (all));
 }
 
-static GstGidImport *
-add_import (GHashTable *imports, GstGidReader *reader, struct gid_slab *slab)
+static int
+add_import (GHashTable *imports, GstGidReader *reader, struct gid_slab *slab, GstGidImport **import)
 {
-  GstGidImport *import = import_new (reader, slab);
+  int ret = import_new (reader, slab, import);
 
-  if (import)
-    g_hash_table_insert (imports, GUINT_TO_POINTER (gid_slab_key (import->info.gid)), import);
-  return import;
+  if (ret == 0)
+    g_hash_table_insert (imports, GUINT_TO_POINTER (gid_slab_key ((*import)->info.gid)), *import);
+  return ret;
 }
 
-GstGidImport *
-gst_gid_imports_find_slab (GHashTable *imports, GstGidReader *reader, struct gid_slab *slab)
+int
+gst_gid_imports_find_slab (
+    GHashTable *imports, GstGidReader *reader, struct gid_slab *slab, GstGidImport **import)
 {
   struct gid_slab_info info;
-  GstGidImport *import;
+  int ret;
 
   gid_slab_get_info (slab, &info);
-  import = g_hash_table_lookup (imports, GUINT_TO_POINTER (gid_slab_key (info.gid)));
-  if (import && import->slab == slab)
-    return import;
+  *import = g_hash_table_lookup (imports, GUINT_TO_POINTER (gid_slab_key (info.gid)));
+  if (*import && (*import)->slab == slab)
+    return 0;
   g_hash_table_remove (imports, GUINT_TO_POINTER (gid_slab_key (info.gid)));
   gst_gid_domain_lock (reader->domain);
-  import = add_import (imports, reader, slab);
+  ret = add_import (imports, reader, slab, import);
   gst_gid_domain_unlock (reader->domain);
-  return import;
+  return ret;
 }
 
 int
@@ -483,8 +494,7 @@ gst_gid_imports_find (GHashTable *imports, GstGidReader *reader, gid_id gid, Gst
   gst_gid_imports_retire (imports, FALSE);
   ret = gid_slab_import (gst_gid_domain_lock (reader->domain), gid, &slab);
   if (ret == 0) {
-    *import = add_import (imports, reader, slab);
-    ret = *import ? 0 : -EPROTO;
+    ret = add_import (imports, reader, slab, import);
     gid_slab_unref (slab);
   }
   gst_gid_domain_unlock (reader->domain);

@@ -48,9 +48,12 @@ GHashTable *gst_gid_imports_new (void);
 /** Removes revoked imports, or `all`. Memory in use lives on. */
 void gst_gid_imports_retire (GHashTable *imports, gboolean all);
 
-/** Returns the import of this slab, even if it was revoked: copies of its frames may be waiting. */
-GstGidImport *gst_gid_imports_find_slab (
-    GHashTable *imports, GstGidReader *reader, struct gid_slab *slab);
+/**
+ * Returns in `*import` the import of this slab, even if it was revoked: copies of its frames may be
+ * waiting. Returns as the next function.
+ */
+int gst_gid_imports_find_slab (
+    GHashTable *imports, GstGidReader *reader, struct gid_slab *slab, GstGidImport **import);
 
 /**
  * Returns in `*import` the import of the gid's slab, which the table owns. Creates it if necessary,

@@ -41,19 +41,19 @@ tell_unusable (GstGidSrc *self, const gchar *why)
 static GstGidImport *
 find_import (GstGidSrc *self, const GstGidArrival *arrival)
 {
-  GstGidImport *import = NULL;
-  int ret = 0;
+  GstGidImport *import;
+  int ret;
 
   if (arrival->slab)
-    import = gst_gid_imports_find_slab (self->imports, get_reader (self), arrival->slab);
+    ret = gst_gid_imports_find_slab (self->imports, get_reader (self), arrival->slab, &import);
   else
     ret = gst_gid_imports_find (self->imports, get_reader (self), arrival->frame.gid, &import);
-  if (ret < 0 || import == NULL) {
+  if (ret < 0) {
     gchar text[GID_TEXT_MAX];
 
-    GST_WARNING_OBJECT (self, "cannot import %s: %s", gid_format (arrival->frame.gid, text),
-        gid_strerror (ret < 0 ? ret : -EPROTO));
-    if (ret == 0 || ret == -EPROTO) /* other errors mean that the memory has been freed */
+    GST_WARNING_OBJECT (
+        self, "cannot import %s: %s", gid_format (arrival->frame.gid, text), gid_strerror (ret));
+    if (ret == -EPROTO) /* other errors: the memory has been freed, or was not to be had */
       tell_unusable (self, "its memory is described in a way that makes no sense");
     return NULL;
   }

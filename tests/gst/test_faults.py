@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from gid_vm.preload import Preload
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
 from lib.pipeline import (
     LEASE,
@@ -21,7 +22,7 @@ from lib.pipeline import (
     sums_of,
     watch,
 )
-from lib.program import Program, wait_for
+from lib.program import BUILD, Program, wait_for
 from lib.versions import h264_is_decoded_in_place
 
 from lab.domains.configuration import configuration
@@ -38,6 +39,20 @@ def memory_of(pid: int) -> int:
 
 
 # --- consumers ---
+
+
+def test_an_end_that_would_not_be_heard(cockpit: Cockpit) -> None:
+    """Where there is no memory to listen for a slab's end its frames are lost, and not given on:
+    downstream would keep what is nothing any more."""
+    file = cockpit.folder / "unheard"
+    file.touch()
+    preload = Preload(BUILD / "tests/lib/programs/unheard.so")
+    receiver = watch(cockpit, UNHEARD=str(file), **preload.env)
+    send(cockpit, LIVE, "")
+    wait_for(lambda: receiver.stats("src")["lost"] > 5, "frames to be lost")
+    assert receiver.frames == []
+    file.unlink()
+    receiver.wait_frames(5)
 
 
 def test_stopped_consumer(cockpit: Cockpit) -> None:
