@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Memory that lacks pages, and has as many behind its end: who reads it would make them, and pay for
-them for as long as its owner keeps the file. No reader makes any, and all goes on but its pictures."""
+"""Memory that lacks pages, and has as many behind its end: who reads it would make them, and pay
+for them for as long as its owner keeps the file. No reader makes any; all goes on but its pictures.
+"""
 
 import json
 import signal
