@@ -296,6 +296,8 @@ def test_gid_view_locks_the_pointer(desks: TwoDesks) -> None:
     lock = Lock(window.display, window.painter.surface, window.pointer)
     wait_for(lambda: is_endless(desks, window, lock), "no edge to be in the way", pause=0.5)
     typist.type(KEY_SCROLL_LOCK)
+    # The screen hears of it later than the keys that are pressed next come to the window.
+    wait_for(lambda: push_right(desks, window, lock, 20) > 0, "the pointer to be free")
     push_right(desks, window, lock, 20)
     assert push_right(desks, window, lock, 20) == 0  # it is at the edge of the picture
     lock.end()
