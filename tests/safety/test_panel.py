@@ -116,6 +116,16 @@ def wait_until_seen(display: Display, name: str) -> None:
     wait_for(lambda: layer(display, name)["latency_count"] > 0, f"{name} to be seen")
 
 
+def touched_front(panel: Panel, display: Display) -> InputWindow:
+    """On the desktop `front`, which the display gives touch alone."""
+    # Those of a display before go a second later, and nobody says how late a window is opened.
+    wait_for(lambda: seat_devices(panel.desks, "input/front") == TOUCH, "what takes touch alone")
+    wait_for(lambda: layer(display, "front")["input_readers"] == 1, "who takes it")
+    window = InputWindow(panel.desks.socket, "front", DESK_SIZE, devices=("touch",), focused=False)
+    wait_until_seen(display, "front")
+    return window
+
+
 def place_of(down: tuple) -> list[int]:
     return [round(at / FIXED) for at in down[-2:]]
 
@@ -206,11 +216,7 @@ def test_the_wheel(panel: Panel) -> None:
 def test_only_what_is_allowed(panel: Panel) -> None:
     """A picture takes what the configuration says, and the others have no stream at all."""
     display = panel.show(BACK.format("") + FRONT.format("input=touch"))
-    # Those of a display before go a second later, and nobody says how late a window is opened.
-    wait_for(lambda: seat_devices(panel.desks, "input/front") == TOUCH, "what takes touch alone")
-    wait_for(lambda: layer(display, "front")["input_readers"] == 1, "who takes it")
-    window = InputWindow(panel.desks.socket, "front", DESK_SIZE, devices=("touch",), focused=False)
-    wait_until_seen(display, "front")
+    window = touched_front(panel, display)
     panel.point(400, 300)
     panel.typist.click()
     panel.typist.type(KEY_Q)
@@ -231,7 +237,9 @@ def test_only_what_is_allowed(panel: Panel) -> None:
 @pytest.mark.parametrize("end", ["killed", "ended", "stopped", "stale"])
 def test_nothing_stays_pressed(panel: Panel, end: str) -> None:
     """The display died, was ended, stands still, or shows an old picture."""
-    display = panel.show(BACK.format(ALL + ("\ndeadline-ms=5000" if end == "stale" else "")))
+    late = "\ndeadline-ms=5000" if end == "stale" else ""
+    display = panel.show(BACK.format(ALL + late) + FRONT.format("input=touch"))
+    front = touched_front(panel, display)
     window = panel.window("back", display)
     panel.point(300, 100)  # it may have been at the other place before
     window.wait_place(150, 50)
@@ -258,6 +266,11 @@ def test_nothing_stays_pressed(panel: Panel, end: str) -> None:
         assert layer(display, "back")["state"] == "stale"
         panel.touch(500, 100)
         panel.lift()
+        # Once `front` has heard of a later one, the display has seen this.
+        panel.touch(400, 300)
+        front.touch.wait("down")
+        panel.lift()
+        front.touch.wait("up")
         window.painter.paint(2)
         wait_for(lambda: layer(display, "back")["state"] == "live", "a new picture")
         panel.touch(500, 100)
