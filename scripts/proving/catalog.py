@@ -132,8 +132,8 @@ MUTANTS = (
         "one bad frame among good ones",
         "role step",
         "cluster/base/role.c",
-        "role->good = 0; /* also where it fails again for the same reason */",
-        ";",
+        "if (state != ROLE_LIVE) {\n\t\trole->good = 0;",
+        "if (state != ROLE_LIVE) {",
     ),
     Mutant(
         "back one good frame too early",
