@@ -74,14 +74,12 @@ def _ring(context: Context) -> list[Figure]:
     costs = _streams(context)
     figures += costs
     context.notes += [
-        "Counted by callgrind on x86-64 (./run bench counts) a frame to one consumer takes 1345 "
-        "instructions and no system call, each further consumer 829 more. It has a ring of its "
-        "own, so that no consumer can disturb another; in a cockpit it receives on a core of its "
-        "own.",
-        "A stream's ring and page use 2 KiB in turn where a consumer may have 8 frames. A frame of "
-        "one of 64 streams finds 39 lines of 64 bytes not in the first level of the cache, where "
-        "one stream alone finds all (33 read, 6 written, by callgrind's simulation of 32 KiB): "
-        "the rest is what the library knows of stream, consumer and slab.",
+        "./run bench counts counts the instructions and system calls of a frame, also of one to "
+        "eight consumers. Each consumer has a ring of its own, so that none can disturb another. "
+        "In a cockpit it receives on a core of its own.",
+        "With many streams, a frame's ring, page, and what the library knows of stream, consumer "
+        "and slab are not in the first level of the cache any more. One stream finds all there. "
+        "docs/benchmarks.md has the counts.",
     ]
     return [*figures, *_growing(costs)]
 
