@@ -61,12 +61,13 @@ static void add_row(
 	}
 }
 
+/* COLUMNS times `rows` were summed up, 2 or 4: a shift takes a tenth of a division's time. */
 static void divide(const struct sum *sums, uint32_t width, uint32_t rows, uint8_t *rgb) {
-	const uint32_t count = COLUMNS * rows;
+	const uint32_t shift = rows == ROWS ? 2 : 1;
 	for (uint32_t x = 0; x < width; x++) {
-		*rgb++ = (uint8_t)((sums[x].red_blue >> 16) / count);
-		*rgb++ = (uint8_t)(sums[x].green / count);
-		*rgb++ = (uint8_t)((sums[x].red_blue & 0xffffu) / count);
+		*rgb++ = (uint8_t)(sums[x].red_blue >> 16 >> shift);
+		*rgb++ = (uint8_t)(sums[x].green >> shift);
+		*rgb++ = (uint8_t)((sums[x].red_blue & 0xffffu) >> shift);
 	}
 }
 
