@@ -473,7 +473,6 @@ static int fill_holes(struct gid_slab *slab) {
 	int error = gid_memory_check_present(slab->info.fd);
 	if (error == -ENODATA) {
 		error = gid_memory_make_present(slab->info.fd, &slab->filled, &slab->filled_size);
-		error = error < 0 ? error : gid_memory_check_present(slab->info.fd);
 	}
 	return error < 0 ? gid_domain_fail(slab->domain, error, "%s", gid_strerror(error)) : 0;
 }

@@ -122,6 +122,10 @@ int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t si
 		error = errno == EFAULT ? -ENOMEM : -errno;
 		goto error_map;
 	}
+	if (gid_memory_check_present(fd) < 0) {
+		error = -ENOMEM; /* whoever writes there would be ended by SIGBUS */
+		goto error_map;
+	}
 	/* From here on the mapping above is the only writable one that will ever exist. */
 	if (fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
 		error = -errno;
@@ -217,12 +221,17 @@ int gid_memory_make_present(int fd, const void **data, size_t *size) {
 	if (end <= 0) {
 		return end < 0 ? -errno : -EINVAL;
 	}
-	void *all = mmap(NULL, (size_t)end, PROT_READ, MAP_SHARED, fd, 0);
+	void *all = mmap(NULL, (size_t)end, PROT_READ, MAP_SHARED | MAP_POPULATE, fd, 0);
 	if (all == MAP_FAILED) {
 		return -errno;
 	}
-	/* MAP_POPULATE would not say where it stopped. */
-	int error = madvise(all, (size_t)end, MADV_POPULATE_READ) < 0 ? -errno : 0;
+	/*
+	 * MAP_POPULATE does not say that it stopped before the end; this does. But kernels that are
+	 * emulated take it, and do nothing: so neither is believed.
+	 */
+	int error = madvise(all, (size_t)end, MADV_POPULATE_READ) < 0
+			? -errno
+			: gid_memory_check_present(fd);
 	if (error < 0) {
 		munmap(all, (size_t)end);
 		return error == -EFAULT ? -ENOMEM : error;

@@ -59,7 +59,8 @@ int gid_memory_check_present(int fd);
 
 /*
  * Makes all pages of a memfd present, and maps them to keep them: the kernel may take back pages
- * that nobody wrote or has mapped. Returns 0; -ENOMEM: there are not enough; or another -errno.
+ * that nobody wrote or has mapped. Returns 0: they are there; -ENOMEM: there are not enough;
+ * -ENODATA: the kernel says that it made them, and did not; or another -errno.
  */
 int gid_memory_make_present(int fd, const void **data, size_t *size);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * The kernel refuses a call, each one of them once, as where there are no descriptors left: whoever
- * made it says so, or does without, and leaves nothing behind.
+ * made it says so, or does without, and leaves nothing behind. Or it says that it did what it did
+ * not, as emulators do.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,6 +32,8 @@
 static unsigned left; /* until one is refused; 0: none is */
 static const char *refused;
 static int answer = ENFILE;
+static bool takes_no_advice; /* and says that it did */
+static int ignored;	     /* flags of mmap() */
 
 static bool refuses(const char *call) {
 	if (left == 0 || --left > 0) {
@@ -53,7 +56,8 @@ WRAP(, int, -1, epoll_create1, (int flags), (flags))
 WRAP(, int, -1, epoll_ctl, (int epoll, int what, int fd, struct epoll_event *event),
 		(epoll, what, fd, event))
 WRAP(, int, -1, eventfd, (unsigned value, int flags), (value, flags))
-WRAP(, int, -1, madvise, (void *data, size_t size, int advice), (data, size, advice))
+WRAP(, int, -1, madvise, (void *data, size_t size, int advice),
+		(data, takes_no_advice ? 0 : size, advice))
 WRAP(, int, -1, memfd_create, (const char *name, unsigned flags), (name, flags))
 WRAP(, int, -1, socket, (int family, int type, int protocol), (family, type, protocol))
 WRAP(, int, -1, socketpair, (int family, int type, int protocol, int fds[2]),
@@ -64,10 +68,12 @@ WRAP(, int, -1, timerfd_create, (int clock, int flags), (clock, flags))
 	WRAP(, type, failed, name, parameters, arguments)                                          \
 	WRAP(64, type, failed, name, parameters, arguments)
 
+WRAP_BOTH(int, -1, fallocate, (int fd, int mode, off_t offset, off_t size),
+		(fd, mode, offset, size))
 WRAP_BOTH(int, -1, ftruncate, (int fd, off_t size), (fd, size))
 WRAP_BOTH(void *, MAP_FAILED, mmap,
 		(void *data, size_t size, int protection, int flags, int fd, off_t offset),
-		(data, size, protection, flags, fd, offset))
+		(data, size, protection, flags & ~ignored, fd, offset))
 /* Its last argument is a number, a pointer or none: one register, whatever it is. */
 WRAP_BOTH(int, -1, fcntl, (int fd, int what, long more), (fd, what, more))
 #ifdef __USE_TIME64_REDIRECTS /* its name in glibc where times have 64 bits, and words 32 */
@@ -238,6 +244,53 @@ static void test_sandbox(const char *what, int (*make)(void)) {
 	answer = ENFILE;
 }
 
+/* Of two pages, of which there is none. */
+static int make_sparse_present(void) {
+	const void *data = NULL;
+	size_t size = 0;
+	int sparse = memfd_create("sparse", MFD_CLOEXEC);
+	int error = ftruncate(sparse, 2 * SIZE) < 0 ? -errno
+						    : gid_memory_make_present(sparse, &data, &size);
+	if (error == 0) {
+		error = gid_memory_check_present(sparse);
+		munmap((void *)data, size);
+	}
+	close(sparse);
+	return error;
+}
+
+/* Only that one of its calls is refused. */
+static int make_memory_without(const char *call) {
+	int error = 0;
+	refused = "";
+	for (unsigned number = 1; refused != NULL && strcmp(refused, call) != 0; number++) {
+		refused = NULL;
+		left = number;
+		error = make_memory();
+		left = 0;
+	}
+	return error;
+}
+
+/* Pages are there or not, whatever is said of them. */
+static void test_no_advice(void) {
+	takes_no_advice = true;
+	tap_ok(make_memory() == 0 && make_large_memory() == 0,
+			"memory is made where the kernel takes no advice");
+	int error = make_sparse_present();
+	tap_ok(error == 0, "and so are missing pages: %d", error);
+	unsigned fds = count_descriptors(), files = count_mapped_files();
+	ignored = MAP_POPULATE;
+	error = make_sparse_present();
+	ignored = 0;
+	tap_ok(error == -ENODATA, "pages that nobody makes are not there: %d", error);
+	error = make_memory_without("fallocate");
+	tap_ok(error == -ENOMEM, "nor is memory made of such: %d", error);
+	takes_no_advice = false;
+	tap_ok(count_descriptors() == fds && count_mapped_files() == files,
+			"and nothing is left behind");
+}
+
 int main(void) {
 	file = memfd_create("test", MFD_CLOEXEC);
 	news = eventfd(0, EFD_CLOEXEC);
@@ -256,6 +309,7 @@ int main(void) {
 	test_sandbox("a blank", make_blank);
 	test_refused("a mapping", map, 1);
 	test_refused("pages", make_present, 2);
+	test_no_advice();
 	close(news);
 	close(file);
 	return tap_finish();
