@@ -332,6 +332,9 @@ void gid_memory_touch(const void *data, size_t size) {
 	for (size_t at = 0; at < size; at += page_size()) {
 		(void)bytes[at];
 	}
+	if (size > 0) {
+		(void)bytes[size - 1]; /* of one page more, where it begins inside of its first */
+	}
 }
 
 int gid_memory_make_blank(uint64_t size) {
