@@ -10,7 +10,7 @@
 
 #include "closer.h"
 
-/* Maps what gidd gave. Takes the descriptor in any case. */
+/* Maps what gidd gave. Takes the descriptor if that succeeds. */
 static int take_range(struct gid_domain *domain, struct gid_memory_own *memory,
 		const struct gid_wire_allocated *range, int fd) {
 	uint64_t offset = gid_wire_window_offset(range->offset);
@@ -22,7 +22,6 @@ static int take_range(struct gid_domain *domain, struct gid_memory_own *memory,
 		error = data == MAP_FAILED ? -errno : 0;
 	}
 	if (error < 0) {
-		gid_closer_close(fd);
 		return gid_domain_fail(domain, error,
 				"cannot map %llu bytes of the window of domain '%s': %s",
 				(unsigned long long)range->size, domain->name, gid_strerror(error));
@@ -56,17 +55,18 @@ void gid_memory_decline(
 static int allocate(struct gid_domain *domain, struct gid_memory_own *memory, size_t size,
 		const struct gid_wire_allocated *range, int *fds) {
 	int error = gid_domain_check_sealed(domain);
+	if (error == 0 && range->size < size) {
+		error = gid_domain_fail(domain, -EPROTO, "gidd gave less memory than asked for");
+	}
+	if (error == 0) {
+		error = take_range(domain, memory, range, fds[0]);
+	}
 	if (error < 0) {
+		/* Else gidd would count it until the connection ends. */
 		gid_memory_decline(domain, range, fds);
-		return error;
 	}
-	int fd = fds[0];
 	fds[0] = -1;
-	if (range->size < size) {
-		gid_closer_close(fd);
-		return gid_domain_fail(domain, -EPROTO, "gidd gave less memory than asked for");
-	}
-	return take_range(domain, memory, range, fd);
+	return error;
 }
 
 int gid_memory_take(struct gid_domain *domain, struct gid_memory_own *memory, const char *name,

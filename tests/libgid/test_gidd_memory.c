@@ -239,21 +239,28 @@ static void test_twice(void) {
 	tap_ok(count_descriptors() == before, "the other descriptor is closed");
 }
 
+/* gidd has heard all that was said until now. */
+static void wait_heard(void) {
+	tap_ok(gid_domain_seal(domain, false) == 0, "gidd answers");
+}
+
 static void test_other_answers(void) {
 	static const struct {
 		enum way way;
 		int error;
+		unsigned frees; /* what cannot be used goes back */
 		const char *what;
 	} ways[] = {
-			{GIVES_LESS, -EPROTO, "less memory"},
-			{GIVES_BEYOND, -ERANGE, "memory beyond the window's end"},
-			{GIVES_NOTHING, -EPROTO, "no memory"},
-			{REFUSES, -EDQUOT, "a refusal"},
+			{GIVES_LESS, -EPROTO, 2, "less memory"},
+			{GIVES_BEYOND, -ERANGE, 2, "memory beyond the window's end"},
+			{GIVES_NOTHING, -EPROTO, 0, "no memory"},
+			{REFUSES, -EDQUOT, 0, "a refusal"},
 	};
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		struct heard heard;
 		struct gid_slab *slab, *waited = NULL;
-		unsigned before = count_descriptors();
+		wait_heard();
+		unsigned before = count_descriptors(), freed = frees;
 		alloc_way = ways[i].way;
 		begin(&heard, &slab);
 		WAIT_FOR(heard.times > 0);
@@ -263,6 +270,9 @@ static void test_other_answers(void) {
 		int error = gid_slab_create(domain, &layout, 0, 2, NULL, &waited);
 		tap_ok(error == ways[i].error && waited == NULL, "also to who waits for it: %d",
 				error);
+		wait_heard();
+		tap_ok(frees == freed + ways[i].frees, "what was given went back: %u of %u",
+				frees - freed, ways[i].frees);
 		alloc_way = GIVES;
 		tap_ok(gid_slab_renew(slab) == -EAGAIN, "it is not asked again at once");
 		slab->refused -= 1000000000;
