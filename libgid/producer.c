@@ -136,6 +136,9 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 			!producer->options.allow(producer->options.data, request->domain)) {
 		return -EPERM;
 	}
+	if (producer->destroyed) { /* by that callback */
+		return -EPIPE;
+	}
 	struct gid_subscription *subscription;
 	int error = gid_subscription_create(producer->domain, producer, request,
 			producer->options.credit_max, fds, &subscription);
@@ -238,7 +241,7 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	if (message->header.type == GID_WIRE_SUBSCRIBER && producer->stream != 0 &&
 			message->subscriber.stream == producer->stream) {
 		int error = accept_consumer(producer, &message->subscriber, fds);
-		if (error < 0) {
+		if (error < 0 && !producer->destroyed) {
 			refuse(producer, message->subscriber.subscription, error);
 		}
 		ours = true;

@@ -96,7 +96,9 @@ static void grant_answered(void *data, int error, const union gid_wire_message *
 	if (error < 0 && error != -ENOTCONN && error != -ETIMEDOUT) {
 		end_domain(producer, grant.reader, error);
 	}
-	producer->options.granted(producer->options.data, grant.gid, error);
+	if (!producer->destroyed) { /* by a callback of what just ended */
+		producer->options.granted(producer->options.data, grant.gid, error);
+	}
 	gid_producer_leave(producer);
 }
 

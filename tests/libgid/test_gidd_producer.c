@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
  * What a producer makes of what gidd says of its consumers: those that it may not have, those that
- * come with the wrong things, doorbells past gidd, and a gidd that comes back and refuses.
+ * come with the wrong things, doorbells past gidd, and a gidd that comes back and refuses. And that
+ * a callback may end it.
  */
+#include <drm_fourcc.h>
 #include <gid/stream.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -13,10 +15,11 @@
 #include "subscriber.h"
 
 #define STREAM 5u
+#define SLAB 7u
 #define BELLS_MOST 1000
 
 static atomic_int publish_answer;
-static atomic_uint published, accepted, announced;
+static atomic_uint published, accepted, announced, grants;
 static atomic_int announced_as;
 
 static bool allows;
@@ -35,6 +38,13 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 		announced_as = (int)message->subscriber.subscription;
 		announced++;
 		return true;
+	case GID_WIRE_EXPORT:
+		return false_gidd_answer(fd, serial, 0, SLAB);
+	case GID_WIRE_UNEXPORT:
+		return false_gidd_answer(fd, serial, 0, 0);
+	case GID_WIRE_GRANT:
+		grants++;
+		return false_gidd_answer(fd, serial, -EPERM, 0);
 	default:
 		return flow_hear(fd, message);
 	}
@@ -49,15 +59,19 @@ static void hear_subscriber(void *data, uint32_t domain, bool is_there, uint32_t
 	left += !is_there;
 }
 
-static void say_subscriber(uint32_t number, int page, int bell) {
+static void say_subscriber_of(uint32_t flags, uint32_t number, int page, int bell) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_SUBSCRIBER, 0);
 	message.subscriber.subscription = number;
 	message.subscriber.stream = STREAM;
 	message.subscriber.domain = 2;
 	message.subscriber.credit = 4;
-	message.subscriber.flags = GID_WIRE_REMOTE;
+	message.subscriber.flags = flags;
 	flow_say(&message, (int[]){page, bell}, 2);
+}
+
+static void say_subscriber(uint32_t number, int page, int bell) {
+	say_subscriber_of(GID_WIRE_REMOTE, number, page, bell);
 }
 
 static void test_refused(struct gid_domain *domain, int page, const int bells[2]) {
@@ -182,6 +196,89 @@ static void test_counts(struct gid_producer *producer) {
 			"a copy of which nobody says why is counted");
 }
 
+/* --- callbacks that end their producer -------------------------------------------------------- */
+
+static struct gid_producer *ending; /* at the next callback; NULL: it has ended */
+static unsigned called_late;
+
+static void end_producer(void) {
+	called_late += ending == NULL;
+	gid_producer_destroy(ending);
+	ending = NULL;
+}
+
+static bool end_at_allow(void *data, uint32_t domain) {
+	end_producer();
+	return allows;
+}
+
+static void end_at_leave(void *data, uint32_t domain, bool is_there, uint32_t consumers) {
+	if (!is_there) {
+		end_producer();
+	}
+}
+
+static void hear_granted(void *data, gid_id gid, int error) {
+	called_late += ending == NULL;
+}
+
+/* Of what has a page and a doorbell of its own. */
+static void say_consumer_of(uint32_t flags) {
+	struct gid_memory_own page;
+	int bells[2];
+	if (!tap_ok(gid_memory_create(&page, "gid-page", sizeof(struct gid_wire_page)) == 0 &&
+					    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0,
+							    bells) == 0,
+			    "what a consumer has")) {
+		return;
+	}
+	say_subscriber_of(flags, 6, page.fd, bells[1]);
+	gid_memory_finish(&page);
+	close(bells[0]);
+	close(bells[1]);
+}
+
+static void test_ended_at_allow(struct gid_domain *domain) {
+	const struct gid_producer_options options = {
+			.size = sizeof(options),
+			.allow = end_at_allow,
+	};
+	const unsigned before = accepted;
+	for (int i = 0; i < 2; i++) {
+		allows = i == 0;
+		int error = gid_producer_create(domain, "movie", &options, &ending);
+		say_consumer_of(GID_WIRE_REMOTE);
+		WAIT_FOR(domain, ending == NULL);
+		tap_ok(error == 0 && accepted == before && gid_domain_is_connected(domain),
+				"a producer can end as it is asked who may subscribe: %d", error);
+	}
+}
+
+/* Its consumer may not read what is sent: it hears that, and has no use for the stream any more. */
+static void test_ended_at_refused_grant(struct gid_domain *domain) {
+	const struct gid_producer_options options = {
+			.size = sizeof(options),
+			.subscriber = end_at_leave,
+			.granted = hear_granted,
+	};
+	struct gid_layout layout;
+	struct gid_slab *slab = NULL;
+	struct gid_frame frame = GID_FRAME_INIT;
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 16, 16, 64);
+	int error = gid_producer_create(domain, "movie", &options, &ending);
+	error = error < 0 ? error : gid_slab_create(domain, &layout, 0, 1, NULL, &slab);
+	const unsigned before = accepted;
+	say_consumer_of(0);
+	WAIT_FOR(domain, accepted > before);
+	frame.gid = error < 0 ? GID_NONE : gid_slab_gid(slab, 0);
+	tap_ok(error == 0 && gid_producer_send(ending, &frame) == -EINPROGRESS,
+			"a frame waits for a grant: %d", error);
+	WAIT_FOR(domain, ending == NULL);
+	tap_ok(grants == 1 && called_late == 0,
+			"no callback is called for a producer that the last one has ended");
+	gid_slab_destroy(slab, false);
+}
+
 static void test_all(struct gid_domain *domain) {
 	struct gid_producer_options options = {
 			.size = sizeof(options),
@@ -212,6 +309,9 @@ static void test_all(struct gid_domain *domain) {
 	gid_memory_finish(&page);
 	close(bells[0]);
 	close(bells[1]);
+	publish_answer = 0;
+	test_ended_at_allow(domain);
+	test_ended_at_refused_grant(domain);
 }
 
 int main(void) {
