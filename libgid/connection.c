@@ -651,6 +651,16 @@ void gid_domain_request_cancel(struct gid_domain *domain, void *data) {
 	}
 }
 
+void gid_domain_request_hand_over(
+		struct gid_domain *domain, const void *data, gid_answer_func answered) {
+	for (struct gid_pending *p = domain->pending; p != NULL; p = p->next) {
+		if (p->data == data) {
+			p->answered = answered;
+			p->data = domain;
+		}
+	}
+}
+
 /* --- made and ended --------------------------------------------------------------------------- */
 
 void gid_connection_init(struct gid_domain *domain) {

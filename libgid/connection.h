@@ -155,6 +155,13 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 void gid_domain_request_cancel(struct gid_domain *domain, void *data);
 
 /*
+ * For data that goes away, where gidd's answer still counts: from now on `answered` gets it, with
+ * the domain as its data.
+ */
+void gid_domain_request_hand_over(
+		struct gid_domain *domain, const void *data, gid_answer_func answered);
+
+/*
  * Waits, as gid_domain_request() does, for the answer to the last gid_domain_request_async(). The
  * caller handles it in place of `answered`, and closes the packet's descriptors. After an error
  * without an answer the packet is empty.

@@ -381,19 +381,31 @@ static int publish(struct gid_producer *producer) {
 	return 0;
 }
 
+static void post_unpublish(struct gid_domain *domain, uint32_t stream) {
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_UNPUBLISH, 0);
+	message.unpublish.stream = stream;
+	gid_domain_post(domain, &message, NULL, 0);
+}
+
+/* gidd made a stream whose producer had gone: its name would be taken for as long as we live. */
+static void published_late(void *data, int error, const union gid_wire_message *answer,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	if (error == 0) {
+		post_unpublish(data, answer->result.value);
+	}
+}
+
 static void unpublish(struct gid_producer *producer) {
 	gid_endpoint_remove(producer->domain, &producer->endpoint);
-	gid_domain_request_cancel(producer->domain, producer);
+	gid_domain_request_hand_over(producer->domain, producer, published_late);
 	gid_producer_cancel_grants(producer);
 	gid_producer_end_all(producer, 0);
 	gid_producer_run_deferred(producer);
 	gid_producer_forget_shown(producer);
 	gid_producer_end_metadata(producer);
 	if (producer->stream != 0) {
-		union gid_wire_message message;
-		gid_wire_begin(&message, GID_WIRE_UNPUBLISH, 0);
-		message.unpublish.stream = producer->stream;
-		gid_domain_post(producer->domain, &message, NULL, 0);
+		post_unpublish(producer->domain, producer->stream);
 	}
 }
 

@@ -19,6 +19,8 @@
 #define BELLS_MOST 1000
 
 static atomic_int publish_answer;
+static atomic_bool publish_waits;
+static atomic_uint publish_serial, unpublished;
 static atomic_uint published, accepted, announced, grants;
 static atomic_int announced_as;
 
@@ -29,8 +31,12 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 	uint32_t serial = message->header.serial;
 	switch (message->header.type) {
 	case GID_WIRE_PUBLISH:
+		publish_serial = serial;
 		published++;
-		return false_gidd_answer(fd, serial, publish_answer, STREAM);
+		return publish_waits || false_gidd_answer(fd, serial, publish_answer, STREAM);
+	case GID_WIRE_UNPUBLISH:
+		unpublished = message->unpublish.stream;
+		return true;
 	case GID_WIRE_ACCEPT:
 		accepted++;
 		return true;
@@ -279,6 +285,30 @@ static void test_ended_at_refused_grant(struct gid_domain *domain) {
 	gid_slab_destroy(slab, false);
 }
 
+static void hear_published(void *data, int error) {
+	called_late++;
+}
+
+/* And before gidd has answered, which then has a stream that nobody sends. */
+static void test_ended_unpublished(struct gid_domain *domain) {
+	const struct gid_producer_options options = {
+			.size = sizeof(options),
+			.published = hear_published,
+	};
+	struct gid_producer *producer;
+	const unsigned before = published;
+	publish_waits = true;
+	int error = gid_producer_create(domain, "movie", &options, &producer);
+	WAIT_FOR(domain, published > before);
+	gid_producer_destroy(error < 0 ? NULL : producer);
+	unpublished = 0;
+	publish_waits = false;
+	false_gidd_answer(flow.connection, publish_serial, 0, STREAM);
+	WAIT_FOR(domain, unpublished > 0);
+	tap_ok(error == 0 && unpublished == STREAM && called_late == 0,
+			"a stream that is made for nobody any more is ended: %d", error);
+}
+
 static void test_all(struct gid_domain *domain) {
 	struct gid_producer_options options = {
 			.size = sizeof(options),
@@ -312,6 +342,7 @@ static void test_all(struct gid_domain *domain) {
 	publish_answer = 0;
 	test_ended_at_allow(domain);
 	test_ended_at_refused_grant(domain);
+	test_ended_unpublished(domain);
 }
 
 int main(void) {
