@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -142,6 +143,23 @@ void gid_timeline_unref(struct gid_timeline *timeline) {
 	}
 }
 
+/* A file that is larger than this process may make would end it by SIGXFSZ. */
+static bool has_room(int fd, size_t length) {
+	struct rlimit limit;
+	struct stat status;
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY) {
+		return true;
+	}
+	return fstat(fd, &status) == 0 && (uint64_t)status.st_size + length <= limit.rlim_cur;
+}
+
+static void append(const struct gid_timeline *timeline, const char *line, size_t length) {
+	if (has_room(timeline->fd, length)) {
+		ssize_t written = write(timeline->fd, line, length);
+		(void)written; /* there is nobody to tell */
+	}
+}
+
 void gid_timeline_name_domain(struct gid_timeline *timeline, uint32_t number, const char *name) {
 	char line[GID_NAME_MAX + CLOCK_NAME_MAX + 80], clock[CLOCK_NAME_MAX + 16] = "";
 	if (timeline->clock[0] != '\0') {
@@ -150,8 +168,7 @@ void gid_timeline_name_domain(struct gid_timeline *timeline, uint32_t number, co
 	int length = snprintf(line, sizeof(line),
 			"{ \"id\":%" PRIu32 ", \"type\":\"gid_domain\", \"name\":\"%.*s\"%s }\n",
 			number, (int)GID_NAME_MAX, name, clock);
-	ssize_t written = write(timeline->fd, line, (size_t)length);
-	(void)written; /* there is nobody to tell */
+	append(timeline, line, (size_t)length);
 }
 
 void gid_timeline_write(struct gid_timeline *timeline, const struct gid_timeline_point *point) {
@@ -159,7 +176,5 @@ void gid_timeline_write(struct gid_timeline *timeline, const struct gid_timeline
 		return;
 	}
 	char line[GID_TIMELINE_LINE_MAX];
-	size_t length = gid_timeline_format(point, timeline->by, line);
-	ssize_t written = write(timeline->fd, line, length);
-	(void)written; /* there is nobody to tell */
+	append(timeline, line, gid_timeline_format(point, timeline->by, line));
 }

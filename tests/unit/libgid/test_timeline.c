@@ -5,6 +5,7 @@
 #include <gid/timeline.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 
 #define WRITERS 4
 #define POINTS 2000
+#define SIZE_MOST 3000 /* of a file */
 
 static char folder[] = "/tmp/gid-timeline-XXXXXX";
 
@@ -195,6 +197,37 @@ static void test_processes_share_a_file(void) {
 			"%d processes wrote %zu whole lines, %zu others", WRITERS, good, bad);
 }
 
+static void write_to_the_limit(const char *path) {
+	const struct rlimit limit = {SIZE_MOST, SIZE_MOST};
+	const struct gid_timeline_point point = example();
+	struct gid_timeline *timeline;
+	if (setrlimit(RLIMIT_FSIZE, &limit) < 0 || gid_timeline_open(path, "test", &timeline) < 0) {
+		_exit(1);
+	}
+	gid_timeline_name_domain(timeline, 1, "open");
+	for (int i = 0; i < POINTS; i++) {
+		gid_timeline_write(timeline, &point);
+		gid_timeline_name_domain(timeline, 1, "open");
+	}
+	gid_timeline_unref(timeline);
+	_exit(0);
+}
+
+/* The kernel would end a program that goes beyond it, for the sake of its timeline. */
+static void test_files_that_may_not_grow(void) {
+	const char *path = place("limited");
+	if (fork() == 0) {
+		write_to_the_limit(path);
+	}
+	int status = -1;
+	wait(&status);
+	size_t size = strlen(read_file(path));
+	tap_ok(status == 0, "a timeline that may not grow ends no program: %d", status);
+	tap_ok(size <= SIZE_MOST && size > SIZE_MOST - GID_TIMELINE_LINE_MAX &&
+					read_file(path)[size - 1] == '\n',
+			"it has %zu bytes, all of whole lines", size);
+}
+
 int main(void) {
 	if (mkdtemp(folder) == NULL) {
 		return 1;
@@ -203,7 +236,8 @@ int main(void) {
 	test_places();
 	test_domain_says_its_clock();
 	test_processes_share_a_file();
-	const char *names[] = {"pipe", "environment", "domain", "shared"};
+	test_files_that_may_not_grow();
+	const char *names[] = {"pipe", "environment", "domain", "shared", "limited"};
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		unlink(place(names[i]));
 	}
