@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "client_program.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -14,16 +15,15 @@
 
 /*
  * Between the connection and our question its process may have ended, and its number may be
- * another's: a pidfd stands for the process itself. -1 where the kernel has none; then the number
- * must do.
+ * another's: a pidfd stands for the process itself. It is -1 where the kernel has none; then the
+ * number must do. False: there is no such process any more, of which Linux before 6.16 makes no
+ * pidfd; or we can have no descriptor, and nobody can tell.
  */
-static int open_peer(struct wl_client *client) {
-	int pidfd = -1;
-	socklen_t size = sizeof(pidfd);
-	if (getsockopt(wl_client_get_fd(client), SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) != 0) {
-		return -1;
-	}
-	return pidfd;
+static bool open_peer(struct wl_client *client, int *pidfd) {
+	socklen_t size = sizeof(*pidfd);
+	*pidfd = -1;
+	return getsockopt(wl_client_get_fd(client), SOL_SOCKET, SO_PEERPIDFD, pidfd, &size) == 0 ||
+			errno == ENOPROTOOPT;
 }
 
 /* Whether a process of which there is a pidfd has ended. */
@@ -45,7 +45,10 @@ static bool is_same_file(const struct statx *a, const struct statx *b) {
 bool client_runs_program(struct wl_client *client, const char *path) {
 	char link[64];
 	struct statx running, named;
-	int pidfd = open_peer(client);
+	int pidfd;
+	if (!open_peer(client, &pidfd)) {
+		return false;
+	}
 	snprintf(link, sizeof(link), "/proc/%d/exe", client_pid(client));
 	bool same = find_file(link, &running) && find_file(path, &named) &&
 			is_same_file(&running, &named) &&
