@@ -41,9 +41,15 @@ static struct kms_plane *find_primary(struct kms_objects *objects, const struct 
 	return NULL;
 }
 
-/* Claims the first free CRTC that fits, and its primary plane. */
+/*
+ * Claims the first free CRTC that fits, and its primary plane. Looks for a writeback connector only
+ * then, and not with each frame: the kernel would have it wait for a probe of any connector.
+ */
 static bool output_claim(struct kms_output *output) {
 	struct kms_objects *objects = &output->device->objects;
+	if (output->crtc != NULL) {
+		return true;
+	}
 	for (size_t i = 0; i < objects->crtc_count && output->crtc == NULL; i++) {
 		struct kms_crtc *crtc = &objects->crtcs[i];
 		struct kms_plane *primary = find_primary(objects, crtc);
@@ -299,6 +305,9 @@ static bool output_apply(
 	if (ret == 0 && !test) {
 		output_sent(output, &change);
 	}
+	if ((ret != 0 || test) && !output->base.enabled) {
+		output_release(output); /* others may need what it does not use */
+	}
 	if (!test) {
 		output->error = ret;
 	}
@@ -366,7 +375,11 @@ static const struct wlr_drm_format_set *output_get_primary_formats(
 	if (!(buffer_caps & WLR_BUFFER_CAP_DMABUF) || !output_claim(output)) {
 		return NULL;
 	}
-	return &output->primary->formats;
+	const struct wlr_drm_format_set *formats = &output->primary->formats;
+	if (!base->enabled) {
+		output_release(output);
+	}
+	return formats;
 }
 
 static void output_destroy(struct wlr_output *base) {

@@ -193,8 +193,11 @@ void kms_writeback_sent(
 		writeback_end(writeback, false); /* a writeback that was pending or asked for */
 		writeback->asked = false;
 		kms_dumb_finish(&writeback->picture);
-		writeback->linked = writeback->found &&
-				kms_dumb_init(&writeback->picture, device->fd, width, height) == 0;
+		writeback->linked = writeback->found;
+		if (writeback->found &&
+				kms_dumb_init(&writeback->picture, device->fd, width, height) < 0) {
+			kms_dumb_finish(&writeback->picture); /* it is there, for nothing */
+		}
 		return;
 	}
 	if (!writeback->asked) {

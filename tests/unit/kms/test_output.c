@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What outputs ask of their device: a CRTC for as long as they use it, and a writeback connector
+ * once. The device is made up; it has one CRTC, and two connectors that can be on it.
+ */
+#include "kms_output.h"
+
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <wlr/backend/interface.h>
+#include <wlr/interfaces/wlr_buffer.h>
+
+#include "kms_fb.h"
+#include "kms_request.h"
+#include "kms_writeback.h"
+#include "tap.h"
+#include "versions.h"
+
+#define WIDTH 64
+#define HEIGHT 48
+#define FIRST 31 /* connectors */
+#define OTHER 32
+#define WRITEBACK 33
+
+static uint32_t connectors[] = {FIRST, OTHER, WRITEBACK};
+static int connector_count;
+static unsigned looks; /* at what connectors there are */
+static bool refuses;   /* what is committed */
+static bool unlinks;   /* the writeback connector, by the last commit */
+
+/* --- the device, as the code of kms/ sees it -------------------------------------------------- */
+
+int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t id);
+int __wrap_kms_dumb_init(struct kms_dumb *dumb, int fd, uint32_t width, uint32_t height);
+uint32_t __wrap_kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffer);
+int __wrap_kms_request_commit(struct kms_request *request, int fd, uint32_t flags, void *data);
+void __wrap_kms_request_set(
+		struct kms_request *request, uint32_t object, uint32_t property, uint64_t value);
+drmModeRes *__wrap_drmModeGetResources(int fd);
+void __wrap_drmModeFreeResources(drmModeRes *list);
+drmModePropertyBlobRes *__wrap_drmModeGetPropertyBlob(int fd, uint32_t id);
+void __wrap_drmModeFreePropertyBlob(drmModePropertyBlobRes *blob);
+int __wrap_drmModeCreatePropertyBlob(int fd, const void *data, size_t size, uint32_t *id);
+int __wrap_drmModeDestroyPropertyBlob(int fd, uint32_t id);
+
+int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t id) {
+	*connector = (struct kms_connector){.id = id, .possible_crtcs = 1};
+	for (uint32_t i = 0; i < KMS_CONNECTOR_PROPERTIES; i++) {
+		connector->properties[i] = i == KMS_CONNECTOR_CRTC_ID || id == WRITEBACK ? i + 1 : 0;
+		connector->values[i] = 1;
+	}
+	return 0;
+}
+
+/* It has no memory left for what is written back. */
+int __wrap_kms_dumb_init(struct kms_dumb *dumb, int fd, uint32_t width, uint32_t height) {
+	*dumb = (struct kms_dumb){0};
+	return -ENOMEM;
+}
+
+uint32_t __wrap_kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffer) {
+	return 1;
+}
+
+int __wrap_kms_request_commit(struct kms_request *request, int fd, uint32_t flags, void *data) {
+	return refuses ? -EINVAL : request->error;
+}
+
+void __wrap_kms_request_set(
+		struct kms_request *request, uint32_t object, uint32_t property, uint64_t value) {
+	unlinks = unlinks || (object == WRITEBACK && value == 0);
+}
+
+drmModeRes *__wrap_drmModeGetResources(int fd) {
+	static drmModeRes list;
+	list.connectors = connectors;
+	list.count_connectors = connector_count;
+	looks++;
+	return &list;
+}
+
+void __wrap_drmModeFreeResources(drmModeRes *list) {
+}
+
+drmModePropertyBlobRes *__wrap_drmModeGetPropertyBlob(int fd, uint32_t id) {
+	static uint32_t formats[] = {DRM_FORMAT_XRGB8888};
+	static drmModePropertyBlobRes blob = {.length = sizeof(formats), .data = formats};
+	return &blob;
+}
+
+void __wrap_drmModeFreePropertyBlob(drmModePropertyBlobRes *blob) {
+}
+
+int __wrap_drmModeCreatePropertyBlob(int fd, const void *data, size_t size, uint32_t *id) {
+	*id = 1;
+	return 0;
+}
+
+int __wrap_drmModeDestroyPropertyBlob(int fd, uint32_t id) {
+	return 0;
+}
+
+static struct kms_crtc crtc = {.id = 41};
+static struct kms_plane primary = {
+		.id = 51, .possible_crtcs = 1, .type = DRM_PLANE_TYPE_PRIMARY};
+
+static void init_objects(struct kms_objects *objects) {
+	*objects = (struct kms_objects){
+			.planes = &primary, .plane_count = 1, .crtcs = &crtc, .crtc_count = 1};
+	for (uint32_t i = 0; i < KMS_CRTC_PROPERTIES; i++) {
+		crtc.properties[i] = i + 1;
+	}
+	for (uint32_t i = 0; i < KMS_PLANE_PROPERTIES; i++) {
+		primary.properties[i] = i + 1;
+	}
+}
+
+/* --- outputs ---------------------------------------------------------------------------------- */
+
+static struct wlr_buffer picture;
+
+static void destroy_picture(struct wlr_buffer *buffer) {
+	wlr_buffer_finish(buffer);
+}
+
+static const struct wlr_buffer_impl picture_impl = {.destroy = destroy_picture};
+
+static struct kms_output *plug_in(struct kms_device *device, uint32_t id) {
+	drmModeModeInfo mode = {.hdisplay = WIDTH, .vdisplay = HEIGHT};
+	drmModeConnector connector = {
+			.connector_id = id,
+			.connector_type = DRM_MODE_CONNECTOR_HDMIA,
+			.connector_type_id = id,
+			.count_modes = 1,
+			.modes = &mode,
+	};
+	return kms_output_create(device, &connector);
+}
+
+static void put_frame(struct wlr_output_state *state, const struct wlr_output *output) {
+	struct wlr_output_mode *mode = wl_container_of(output->modes.next, mode, link);
+	wlr_output_state_init(state);
+	wlr_output_state_set_buffer(state, &picture);
+	if (!output->enabled) {
+		wlr_output_state_set_enabled(state, true);
+		wlr_output_state_set_mode(state, mode);
+	}
+}
+
+/* Also its first frame, which turns the output on. */
+static bool show(struct kms_output *output) {
+	const struct timespec when = {.tv_sec = 1};
+	struct wlr_output_state state;
+	put_frame(&state, &output->base);
+	bool done = wlr_output_commit_state(&output->base, &state);
+	wlr_output_state_finish(&state);
+	if (done) {
+		kms_output_flipped(output, 1, &when);
+	}
+	return done;
+}
+
+static bool could_show(struct kms_output *output) {
+	struct wlr_output_state state;
+	put_frame(&state, &output->base);
+	bool done = wlr_output_test_state(&output->base, &state);
+	wlr_output_state_finish(&state);
+	return done;
+}
+
+static bool turn_off(struct kms_output *output) {
+	struct wlr_output_state state;
+	wlr_output_state_init(&state);
+	wlr_output_state_set_enabled(&state, false);
+	unlinks = false;
+	bool done = wlr_output_commit_state(&output->base, &state);
+	wlr_output_state_finish(&state);
+	return done;
+}
+
+/* --- tests ------------------------------------------------------------------------------------ */
+
+static void test_crtc(struct kms_device *device) {
+	struct kms_output *first = plug_in(device, FIRST), *other = plug_in(device, OTHER);
+	refuses = true;
+	tap_ok(!show(first) && first->error == -EINVAL, "an output that the device refuses");
+	refuses = false;
+	tap_ok(show(other), "leaves the CRTC to the other one");
+	tap_ok(!show(first) && first->error == -ENOSPC && show(other),
+			"which keeps it as long as it is on");
+	tap_ok(turn_off(other) && could_show(first) && first->crtc == NULL,
+			"one that was only tested has none");
+	tap_ok(show(other) && turn_off(other) && show(first), "so that others can be turned on");
+	wlr_output_destroy(&first->base);
+	tap_ok(show(other), "also when that one is gone");
+	wlr_output_destroy(&other->base);
+}
+
+static void test_no_writeback(struct kms_device *device) {
+	struct kms_output *output = plug_in(device, FIRST);
+	kms_writeback_want(output);
+	bool shown = show(output);
+	const unsigned before = looks;
+	tap_ok(shown && before > 0 && !kms_writeback_is_there(output),
+			"a device without a writeback connector");
+	for (int i = 0; i < 10; i++) {
+		shown = show(output) && shown;
+	}
+	tap_ok(shown && looks == before, "with its frames nobody looks for one: %u times in 10",
+			looks - before);
+	wlr_output_destroy(&output->base);
+}
+
+static void test_no_memory(struct kms_device *device) {
+	struct kms_output *output = plug_in(device, FIRST);
+	kms_writeback_want(output);
+	tap_ok(show(output) && output->writeback->found && !kms_writeback_is_there(output) &&
+					!kms_writeback_is_ready(output),
+			"without memory for what is written back nothing is");
+	tap_ok(turn_off(output) && unlinks,
+			"but its connector is there, and let go of with the CRTC");
+	wlr_output_destroy(&output->base);
+}
+
+static void destroy_nothing(struct wlr_backend *backend) {
+}
+
+#if WLROOTS_VERSION < 19
+static uint32_t get_caps(struct wlr_backend *backend) {
+	return WLR_BUFFER_CAP_DMABUF;
+}
+#endif
+
+static const struct wlr_backend_impl impl = {
+		.destroy = destroy_nothing,
+#if WLROOTS_VERSION < 19
+		.get_buffer_caps = get_caps,
+#endif
+};
+
+int main(void) {
+	struct wl_display *display = wl_display_create();
+	struct wlr_session session = {.active = true};
+	struct kms_device device = {
+			.session = &session,
+			.loop = wl_display_get_event_loop(display),
+			.fd = -1,
+	};
+	wl_list_init(&device.outputs);
+	wl_list_init(&device.fbs);
+	init_objects(&device.objects);
+	wlr_backend_init(&device.base, &impl);
+	wlr_buffer_init(&picture, &picture_impl, WIDTH, HEIGHT);
+	connector_count = 2;
+	test_crtc(&device);
+	test_no_writeback(&device);
+	connector_count = 3;
+	test_no_memory(&device);
+	wlr_buffer_drop(&picture);
+	wlr_backend_finish(&device.base);
+	wl_display_destroy(display);
+	return tap_finish();
+}
