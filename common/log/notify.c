@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "notify.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +48,14 @@ static bool notify_send(const struct notify *notify, const char *what) {
 			send(notify->fd, what, strlen(what), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
-void notify_ready(const struct notify *notify) {
-	notify_send(notify, "READY=1");
+void notify_ready(struct notify *notify) {
+	notify->owes_ready = notify->fd >= 0 && !notify_send(notify, "READY=1");
 }
 
 void notify_alive(struct notify *notify, uint64_t now) {
+	if (notify->owes_ready) {
+		notify_ready(notify);
+	}
 	if (notify->interval_ns != 0 && now >= notify->next && notify_send(notify, "WATCHDOG=1")) {
 		notify->next = now + notify->interval_ns;
 	}
