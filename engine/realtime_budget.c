@@ -5,6 +5,7 @@
 #include <gid/gid.h>
 #include <sched.h>
 
+#include "realtime.h"
 #include "thread.h"
 
 #define MS 1000000ull
@@ -24,7 +25,9 @@ static int set_class(struct realtime_budget *budget, bool realtime) {
 
 int realtime_budget_init(struct realtime_budget *budget, bool enabled) {
 	*budget = (struct realtime_budget){0};
-	int error = set_class(budget, enabled);
+	/* Not where there is none to be taken away: SCHED_IDLE is left by who has the right alone.
+	 */
+	int error = enabled || gid_is_realtime() ? set_class(budget, enabled) : 0;
 	budget->enabled = budget->is_realtime;
 	budget->window_start = gid_clock_now();
 	budget->used_ns = gid_thread_used();

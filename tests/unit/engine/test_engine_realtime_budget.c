@@ -7,7 +7,9 @@
 #include <gid/gid.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tap.h"
 
@@ -42,7 +44,24 @@ static long share_of_long_parts(struct realtime_budget *budget) {
 	return 100 * before_others / parts;
 }
 
+/* As `chrt --idle` starts a program, for which it is no error that it cannot come before others. */
+static bool may_be_idle(void) {
+	const struct sched_param none = {0};
+	struct realtime_budget budget;
+	int status = -1;
+	pid_t child = fork();
+	if (child == 0) {
+		const bool is_idle = sched_setscheduler(0, SCHED_IDLE, &none) == 0;
+		const int error = realtime_budget_init(&budget, false);
+		_exit(is_idle && error == 0 && policy() == SCHED_IDLE ? 0 : 1);
+	}
+	waitpid(child, &status, 0);
+	return status == 0;
+}
+
 int main(void) {
+	tap_ok(may_be_idle(), "a thread that is not marked may be below others, and stays so");
+
 	struct realtime_budget budget;
 	const struct sched_param one = {.sched_priority = 1};
 	bool may = sched_setscheduler(0, SCHED_FIFO, &one) == 0;
