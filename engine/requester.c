@@ -462,6 +462,12 @@ static void wake_waiting(struct requester *requester) {
 	}
 }
 
+/* The same just after a list was done: its fence is published before `wanted` is loaded. */
+static void tell_done(struct requester *requester) {
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	wake_waiting(requester);
+}
+
 /* The next list of the batch that is read, or its end. */
 static void take_list(struct requester *requester) {
 	struct list_mistake mistake;
@@ -481,9 +487,7 @@ static void take_list(struct requester *requester) {
 	} else if (count > 0) {
 		handle_list(requester, words, (uint32_t)count);
 		if (requester->drawing.cost >= LONG_COST) {
-			/* The fence is published before `wanted` is loaded. */
-			__atomic_thread_fence(__ATOMIC_SEQ_CST);
-			wake_waiting(requester);
+			tell_done(requester);
 		}
 	} else if (batch_is_over(&requester->batch)) {
 		release_batch(requester);
@@ -588,11 +592,13 @@ static bool linger(struct requester *requester) {
 
 /*
  * Takes lists as long as they come quickly: everything else costs system calls, and a list that
- * follows another one should not pay for them. Returns false if there was none.
+ * follows another one should not pay for them. Returns false if there was none; `*delay_ns` says
+ * for how long none may be taken. That is asked once: a delay that ends before the thread sleeps
+ * must not look as if there were no lists.
  */
-static bool take_lists(struct requester *requester) {
+static bool take_lists(struct requester *requester, uint64_t *delay_ns) {
 	bool any = false;
-	for (int i = 0; i < LISTS_AT_ONCE && list_delay_ns(requester) == 0; i++) {
+	for (int i = 0; i < LISTS_AT_ONCE && (*delay_ns = list_delay_ns(requester)) == 0; i++) {
 		if (requester->lists_slab == NULL) {
 			if (!take_batch(requester)) {
 				break;
@@ -719,8 +725,8 @@ static bool has_news(const struct requester *requester) {
 			requester->report.reader_joined;
 }
 
-static void wait_for_work(struct requester *requester) {
-	const uint64_t wait_ns = list_delay_ns(requester);
+/* `delay_ns`: for how long no list may be taken, or 0: there is none. */
+static void wait_for_work(struct requester *requester, uint64_t delay_ns) {
 	struct pollfd fds[] = {
 			{.fd = requester->wake_fd, .events = POLLIN},
 			{.fd = gid_domain_get_fd(requester->domain), .events = POLLIN},
@@ -729,9 +735,13 @@ static void wait_for_work(struct requester *requester) {
 			{.fd = gid_consumer_get_fd(requester->lists), .events = POLLIN},
 	};
 	report_set(&requester->report.page->work_ns, gid_thread_used() + requester->job.used_ns);
+	/* Of a batch that is read the next list is delayed, and not what is told of the last one. */
+	if (requester->lists_slab != NULL) {
+		tell_done(requester);
+	}
 	helper_job_sleep(&requester->job);
 	/* Without the lists while they are delayed. */
-	poll(fds, wait_ns > 0 ? 4 : 5, rate_limit_timeout_ms(wait_ns));
+	poll(fds, delay_ns > 0 ? 4 : 5, rate_limit_timeout_ms(delay_ns));
 	helper_job_wake(&requester->job);
 }
 
@@ -769,8 +779,9 @@ static void *run(void *data) {
 		report_dispatch(&requester->report);
 		report_set(&page->presented, requester->canvas.presented);
 		report_set(&page->not_presented, requester->canvas.not_presented);
-		if (!take_lists(requester) && !has_news(requester)) {
-			wait_for_work(requester);
+		uint64_t delay_ns;
+		if (!take_lists(requester, &delay_ns) && !has_news(requester)) {
+			wait_for_work(requester, delay_ns);
 		}
 	}
 	helper_job_sleep(&requester->job);

@@ -47,6 +47,12 @@ static inline pid_t engine_start_logging(const char *name, const char *option) {
 	return engine;
 }
 
+/* Stops all of its threads, until SIGCONT. */
+static inline void engine_stop(pid_t engine) {
+	kill(engine, SIGSTOP);
+	waitpid(engine, NULL, WUNTRACED);
+}
+
 /* Ends the test where there is none. */
 static inline struct gid_canvas *engine_make_canvas(
 		struct gid_domain *domain, const char *name, uint32_t width, uint32_t height) {
