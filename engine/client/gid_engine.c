@@ -18,6 +18,8 @@
 #define LIST_ROW 1024u		 /* pixels of a slot's layout, which are words here */
 #define BATCH_WORDS 65536u	 /* of a slot, at least */
 
+static const char memory_went[] = "the engine or the list's memory went while the list was made";
+
 static _Thread_local char create_text[256];
 
 int canvas_fail(struct gid_canvas *canvas, int error, const char *format, ...) {
@@ -78,12 +80,21 @@ static void drop_engine(struct gid_canvas *canvas) {
 	drop_lists(canvas);
 }
 
-/* Lists are lost with their memory, if that moved and we came too late: it has another gid then. */
+static bool is_taken(const struct gid_slab *slab) {
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	return info.revoked;
+}
+
+/*
+ * Lists are lost with their memory: gidd took it; or it moved, and we came too late. In both cases
+ * what was sent is not there any more.
+ */
 static void check_memory(struct gid_canvas *canvas) {
-	if (canvas->batch == NULL || canvas->sent == gid_slab_gid(canvas->slab, canvas->slot)) {
+	if (gid_slab_is_current(canvas->slab, canvas->sent)) {
 		return;
 	}
-	if (canvas->emptied != gid_slab_emptied(canvas->slab)) {
+	if (is_taken(canvas->slab) || canvas->emptied != gid_slab_emptied(canvas->slab)) {
 		canvas->emptied = gid_slab_emptied(canvas->slab);
 		drop_lists(canvas);
 	}
@@ -338,6 +349,26 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 
 /* --- batches ---------------------------------------------------------------------------------- */
 
+/* Other memory for batches, if gidd took what there was. Returns 0 or -errno. */
+static int renew_memory(struct gid_canvas *canvas) {
+	if (!is_taken(canvas->slab)) {
+		return 0;
+	}
+	check_memory(canvas);
+	if (canvas->words != NULL) { /* the list that was begun is in what there was */
+		return canvas_fail(canvas, -ENOTCONN, "%s", memory_went);
+	}
+	int ret = gid_slab_renew(canvas->slab);
+	if (ret < 0) {
+		return canvas_fail(canvas, ret, "%s", gid_domain_error(canvas->domain));
+	}
+	canvas->emptied = gid_slab_emptied(canvas->slab);
+	for (uint32_t slot = 0; slot < SLOTS_MAX; slot++) {
+		gid_slab_give(canvas->slab, slot); /* nobody tells that they came back */
+	}
+	return 0;
+}
+
 /* A free slot; waits for one. Returns it or -errno. */
 static int take_slot(struct gid_canvas *canvas) {
 	uint64_t spin_end = 0;
@@ -348,7 +379,11 @@ static int take_slot(struct gid_canvas *canvas) {
 		if (!gid_canvas_is_connected(canvas)) {
 			return canvas_fail(canvas, -ENOTCONN, "the engine is away");
 		}
-		int slot = gid_slab_take(canvas->slab);
+		int slot = renew_memory(canvas);
+		if (slot < 0) {
+			return slot;
+		}
+		slot = gid_slab_take(canvas->slab);
 		if (slot >= 0) {
 			return slot;
 		}
@@ -446,9 +481,7 @@ static int send_batch(struct gid_canvas *canvas) {
 int canvas_publish(struct gid_canvas *canvas) {
 	check_memory(canvas);
 	if (canvas->batch == NULL || canvas->batch_epoch != canvas->epoch || canvas->engine == 0) {
-		return canvas_fail(canvas, -ENOTCONN,
-				"the engine or the list's memory went while "
-				"the list was made");
+		return canvas_fail(canvas, -ENOTCONN, "%s", memory_went);
 	}
 	canvas->fence++;
 	canvas->end += canvas->count;

@@ -8,11 +8,13 @@
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
 #include "engine_program.h"
 
+#include <drm_fourcc.h>
 #include <errno.h>
 
 #include "client/canvas_request.h"
 
 #define TIMES 5
+#define HOGS 64 /* MiB: all that the domain may have */
 
 static struct gid_domain *domain, *cluster;
 static pid_t engine;
@@ -96,6 +98,75 @@ static void test_lists_move(void) {
 	gid_canvas_destroy(canvas);
 }
 
+static bool is_taken(void *data) {
+	struct gid_slab_info info;
+	gid_slab_get_info(data, &info);
+	return info.revoked;
+}
+
+/* As much memory as gidd gives: a slab has no room then to which it could be moved. */
+static void take_all_memory(struct gid_slab *hogs[HOGS]) {
+	struct gid_layout layout;
+	gid_layout_init(&layout, DRM_FORMAT_XRGB8888, 512, 512, 64);
+	for (int i = 0; i < HOGS; i++) {
+		hogs[i] = NULL;
+		gid_slab_create(domain, &layout, 0, 1, NULL, &hogs[i]);
+	}
+}
+
+static void give_memory(struct gid_slab *hogs[HOGS]) {
+	for (int i = 0; i < HOGS; i++) {
+		gid_slab_destroy(hogs[i], false);
+	}
+}
+
+/* Takes the memory of lists for good, for there is no other. Returns whether it is taken. */
+static bool take_lists(struct gid_canvas *canvas) {
+	struct gid_slab *hogs[HOGS];
+	take_all_memory(hogs);
+	gid_domain_revoke(domain, "open", NULL, gid_slab_gid(canvas->slab, 0), NULL);
+	const bool taken = cockpit_until(domain, is_taken, canvas->slab);
+	give_memory(hogs);
+	return taken;
+}
+
+/* What was under way is lost, and told as such. What comes next has other memory. */
+static void test_lists_taken(void) {
+	struct gid_canvas *canvas = NULL;
+	const struct gid_canvas_options options = {.size = sizeof(options),
+			.width = 64,
+			.height = 48,
+			.list_words = 65536,
+			.lists = 62,
+			.connect_ms = COCKPIT_PATIENCE_MS};
+	static struct gid_point points[32000];
+	if (gid_canvas_create(domain, "cluster", "panel", &options, &canvas) < 0) {
+		tap_ok(false, "a canvas with long lists: %s", gid_canvas_create_error());
+		return;
+	}
+	tap_ok(draw(canvas) == 0, "a canvas with long lists draws: %s", gid_canvas_error(canvas));
+	engine_stop(engine);
+	const uint64_t lost = submit(canvas, 0);
+	bool taken = take_lists(canvas);
+	kill(engine, SIGCONT);
+	int ret = gid_canvas_wait(canvas, lost, COCKPIT_PATIENCE_MS);
+	tap_ok(taken && lost > 0 && ret == -EPIPE, "a list whose memory is taken is lost: %s",
+			gid_canvas_error(canvas));
+	tap_ok(draw(canvas) == 0, "the next one is drawn: %s", gid_canvas_error(canvas));
+
+	gid_list_begin(canvas);
+	gid_list_points(canvas, 0xff000000, points, 4000);
+	gid_list_submit(canvas, NULL);
+	gid_list_begin(canvas);
+	taken = take_lists(canvas);
+	gid_list_points(canvas, 0xff000000, points, 32000);
+	gid_list_points(canvas, 0xff000000, points, 32000); /* for which the batch has no room */
+	tap_ok(taken && gid_list_submit(canvas, NULL) == -ENOTCONN && draw(canvas) == 0,
+			"so is the one in work, and the next one is drawn: %s",
+			gid_canvas_error(canvas));
+	gid_canvas_destroy(canvas);
+}
+
 /* What it says of lists that it refuses meanwhile is heard. */
 static void test_report_moves(void) {
 	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", 64, 48);
@@ -152,6 +223,7 @@ int main(void) {
 	start_engine(STDERR_FILENO);
 	test_first();
 	test_lists_move();
+	test_lists_taken();
 	test_report_moves();
 	tap_ok(end_engine() == 0, "the engine ends in good order");
 	test_log();

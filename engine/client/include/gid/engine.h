@@ -23,7 +23,8 @@
  * a list is done; if it is not, the canvas's descriptor becomes readable when it is. Ask again a
  * few times a second all the same: so an engine that overlooked the list is rung once more. If the
  * engine ends, lists that it had not done are lost: gid_list_submit() returns -ENOTCONN until it is
- * back. It then begins with a black canvas, by itself.
+ * back. It then begins with a black canvas, by itself. If gidd takes the memory of lists, those are
+ * lost in the same way, and so is the list in work; the next one begins in other memory.
  *
  * The thread rules are those of domain.h. Errors are returned as -errno; gid_canvas_error() is the
  * sentence for the last one.
@@ -108,7 +109,8 @@ int gid_canvas_share(struct gid_canvas *canvas, struct gid_slab *slab);
 
 /**
  * Waits until the list with this fence is done, for `timeout_ms` (-1: without limit). Dispatches
- * the domain. Returns 0; -ETIMEDOUT; -EPIPE: the engine ended before that; or, if the engine
+ * the domain. Returns 0; -ETIMEDOUT; -EPIPE: the engine ended before that, or the list's memory
+ * was taken; or, if the engine
  * refused a list since the last call, the reason. A refused list was drawn in part or not at all.
  * If it was to make the canvas, the next one does.
  */
@@ -182,7 +184,8 @@ struct gid_glyph {
 
 /**
  * Begins a list. If all lists are under way, waits for the first one to be done. Returns 0;
- * -ENOTCONN: the engine is away; -EBUSY: a list was begun already.
+ * -ENOTCONN: the engine is away; -EBUSY: a list was begun already; -EAGAIN: gidd took the memory of
+ * lists, and gives no other now.
  */
 int gid_list_begin(struct gid_canvas *canvas);
 
