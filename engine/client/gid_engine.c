@@ -304,6 +304,7 @@ int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms) {
 	uint64_t spin_end = canvas->options.spin_us == 0
 			? 0
 			: gid_clock_now() + canvas->options.spin_us * 1000ull;
+	spin_end = spin_end < deadline ? spin_end : deadline;
 	if (fence > canvas->fence) {
 		return canvas_fail(canvas, -EINVAL, "no list with this fence was submitted");
 	}

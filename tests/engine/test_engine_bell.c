@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <gid/engine.h>
 
+#include "client/canvas_request.h"
 #include "language.h"
 #include "tap.h"
 
@@ -102,6 +103,18 @@ static void test_bell(struct sleeper *engine, struct gid_canvas *canvas, int tim
 			timeout_ms, strerror(-ret), engine->bells);
 }
 
+/* An event loop only asks, however long the program would spin for a list. */
+static void test_spin(struct gid_canvas *canvas) {
+	uint64_t fence = 0;
+	canvas->options.spin_us = UINT32_MAX;
+	gid_list_begin(canvas);
+	gid_list_submit(canvas, &fence);
+	int ret = gid_canvas_wait(canvas, fence, 0);
+	tap_ok(fence > 0 && ret == -ETIMEDOUT, "a limit of 0 is one, also for who spins: %s",
+			strerror(-ret));
+	canvas->options.spin_us = 0;
+}
+
 int main(void) {
 	struct gid_domain *domain = NULL;
 	struct gid_canvas *canvas = NULL;
@@ -125,6 +138,7 @@ int main(void) {
 	test_bell(&engine, canvas, 0);
 	test_bell(&engine, canvas, 20);
 	test_bell(&engine, canvas, 450);
+	test_spin(canvas);
 	gid_canvas_destroy(canvas);
 	sleeper_finish(&engine);
 	gid_domain_destroy(domain);
