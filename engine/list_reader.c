@@ -22,6 +22,10 @@ int batch_begin(struct list_batch *batch, const void *shared, size_t bytes,
 	if (bytes < sizeof(header)) {
 		return refuse(mistake, 0, "the slot is smaller than a batch's header");
 	}
+	/* The words that change are loaded whole, which some processors only do where they lie. */
+	if ((uintptr_t)shared % _Alignof(uint64_t) != 0) {
+		return refuse(mistake, 0, "the slot does not begin at a multiple of 8 bytes");
+	}
 	memcpy(&header, shared, sizeof(header));
 	/* From here on the compiler may not look at the shared header again. */
 	__asm__ volatile("" : : : "memory");

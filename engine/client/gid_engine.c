@@ -152,8 +152,9 @@ static void take_report(struct gid_canvas *canvas) {
 	const struct engine_report *report = info.slot_size < sizeof(*report)
 			? NULL
 			: gid_slab_view(slab, gid_slot_of(canvas->report_gid));
-	if (report == NULL || report->magic != ENGINE_REPORT_MAGIC ||
-			report->version != ENGINE_VERSION) {
+	/* Its numbers are loaded whole, which some processors only do where they lie. */
+	if (report == NULL || (uintptr_t)report % _Alignof(uint64_t) != 0 ||
+			report->magic != ENGINE_REPORT_MAGIC || report->version != ENGINE_VERSION) {
 		gid_slab_unref(slab);
 		canvas->report_gid = GID_NONE;
 		return;

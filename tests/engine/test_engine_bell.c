@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * A program that waits for its list rings again for an engine that sleeps on. The engine is a mock,
- * because the real one overlooks no bell.
+ * A program that waits for its list rings again for an engine that sleeps on; waits no longer than
+ * it may; and knows a report that it cannot read. The engine is a mock, because the real one
+ * overlooks no bell.
  */
 #define COCKPIT_STREAMS "engine/*"
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
@@ -10,6 +11,7 @@
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <gid/engine.h>
+#include <sys/mman.h>
 
 #include "client/canvas_request.h"
 #include "language.h"
@@ -26,10 +28,14 @@ struct sleeper {
 	uint32_t bells;
 };
 
-static void tell(struct sleeper *engine) {
+static void tell_of(struct sleeper *engine, const struct gid_slab *slab) {
 	struct gid_frame frame = GID_FRAME_INIT;
-	frame.gid = gid_slab_gid(engine->slab, 0);
+	frame.gid = gid_slab_gid(slab, 0);
 	gid_producer_send(engine->report, &frame);
+}
+
+static void tell(struct sleeper *engine) {
+	tell_of(engine, engine->slab);
 }
 
 static void handle_subscriber(void *data, uint32_t domain, bool joined, uint32_t consumers) {
@@ -103,6 +109,19 @@ static void test_bell(struct sleeper *engine, struct gid_canvas *canvas, int tim
 			timeout_ms, strerror(-ret), engine->bells);
 }
 
+/* Whether the program finds its engine, or has it no more. */
+static bool becomes_connected(struct gid_domain *domain, struct sleeper *engine,
+		struct gid_canvas *canvas, bool connected) {
+	const long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (gid_canvas_is_connected(canvas) != connected && cockpit_now_ms() < end) {
+		gid_domain_dispatch(domain);
+		gid_canvas_dispatch(canvas);
+		sleeper_dispatch(engine, 0);
+		cockpit_sleep_ms(5);
+	}
+	return gid_canvas_is_connected(canvas) == connected;
+}
+
 /* An event loop only asks, however long the program would spin for a list. */
 static void test_spin(struct gid_canvas *canvas) {
 	uint64_t fence = 0;
@@ -113,6 +132,38 @@ static void test_spin(struct gid_canvas *canvas) {
 	tap_ok(fence > 0 && ret == -ETIMEDOUT, "a limit of 0 is one, also for who spins: %s",
 			strerror(-ret));
 	canvas->options.spin_us = 0;
+}
+
+/* A report in a file of the engine's, of which no number lies at a multiple of its size. */
+static struct gid_slab *make_odd_report(const struct sleeper *engine) {
+	static uint8_t bytes[4096];
+	struct gid_layout layout;
+	struct gid_slab *slab = NULL;
+	int fd = memfd_create("report", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	memcpy(bytes + 1, engine->page, sizeof(*engine->page));
+	if (write(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_WRITE) == 0 &&
+			gid_layout_init(&layout, DRM_FORMAT_R8, sizeof(*engine->page), 1, 1) == 0) {
+		gid_slab_export(engine->domain, fd, 1, &layout, NULL, &slab);
+	}
+	close(fd);
+	return slab;
+}
+
+/* A processor may stop a program that loads such a number. */
+static void test_odd_report(
+		struct gid_domain *domain, struct sleeper *engine, struct gid_canvas *canvas) {
+	struct gid_slab *odd = make_odd_report(engine);
+	tap_ok(odd != NULL, "there is a report at an odd place: %s",
+			gid_domain_error(engine->domain));
+	if (odd == NULL) {
+		return;
+	}
+	tell_of(engine, odd);
+	tap_ok(becomes_connected(domain, engine, canvas, false), "which is none");
+	tell(engine);
+	tap_ok(becomes_connected(domain, engine, canvas, true), "but the next one is");
+	gid_slab_destroy(odd, false);
 }
 
 int main(void) {
@@ -127,18 +178,12 @@ int main(void) {
 		cockpit_finish();
 		return tap_finish();
 	}
-	long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
-	while (!gid_canvas_is_connected(canvas) && cockpit_now_ms() < end) {
-		gid_domain_dispatch(domain);
-		gid_canvas_dispatch(canvas);
-		sleeper_dispatch(&engine, 0);
-		cockpit_sleep_ms(5);
-	}
-	tap_ok(gid_canvas_is_connected(canvas), "the program finds its engine");
+	tap_ok(becomes_connected(domain, &engine, canvas, true), "the program finds its engine");
 	test_bell(&engine, canvas, 0);
 	test_bell(&engine, canvas, 20);
 	test_bell(&engine, canvas, 450);
 	test_spin(canvas);
+	test_odd_report(domain, &engine, canvas);
 	gid_canvas_destroy(canvas);
 	sleeper_finish(&engine);
 	gid_domain_destroy(domain);

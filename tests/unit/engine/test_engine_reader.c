@@ -10,7 +10,7 @@
 #define BATCH 16u /* words of a batch's header */
 #define LIST 4u	  /* words of a list's header */
 
-static uint32_t slot[40000];
+static _Alignas(uint64_t) uint32_t slot[40000];
 static uint32_t *const shared = slot + BATCH; /* its first list */
 static struct list_batch batch;
 
@@ -113,6 +113,10 @@ static void test_header(void) {
 			"a batch without a serial is refused");
 	tap_ok(batch_begin(&batch, slot, 63, &mistake) == -EINVAL,
 			"a slot without room for a header is refused");
+	begin(LIST);
+	memmove((char *)slot + 4, slot, sizeof(slot) - 4);
+	tap_ok(batch_begin(&batch, (char *)slot + 4, sizeof(slot) - 4, &mistake) == -EINVAL,
+			"a slot whose numbers are not where a processor loads them whole is refused");
 }
 
 /* Lists that are appended while others are read. */
