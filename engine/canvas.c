@@ -46,6 +46,34 @@ static int make_slot(
 	return gid_slab_create_for_stream(canvas->domain, canvas->stream, layout, 0, 1, NULL, slot);
 }
 
+/* What two boxes have; an empty one stands for everything. */
+static struct gid_box unite(struct gid_box one, struct gid_box other) {
+	const int32_t left = one.x < other.x ? one.x : other.x;
+	const int32_t top = one.y < other.y ? one.y : other.y;
+	const int32_t right = one.x + one.width, bottom = one.y + one.height;
+	const int32_t others_right = other.x + other.width, others_bottom = other.y + other.height;
+	if (one.width == 0 || other.width == 0) {
+		return (struct gid_box){0};
+	}
+	return (struct gid_box){left, top, (right > others_right ? right : others_right) - left,
+			(bottom > others_bottom ? bottom : others_bottom) - top};
+}
+
+/* Damage is what changed since the last picture that was sent: it adds up where some were not. */
+static struct gid_box add_unsent(const struct canvas *canvas, struct gid_box damage) {
+	return canvas->has_unsent ? unite(canvas->unsent, damage) : damage;
+}
+
+/* Another picture takes the place of the one that waits. */
+static void leave_out(struct canvas *canvas) {
+	if (canvas->waits) {
+		canvas->unsent = add_unsent(canvas, canvas->waiting.damage);
+		canvas->has_unsent = true;
+		canvas->not_presented++;
+		canvas->waits = false;
+	}
+}
+
 static void clear(struct canvas *canvas, uint32_t slot) {
 	if (canvas->slots[slot] != NULL) { /* a new slot is black already */
 		memset(gid_slab_data(canvas->slots[slot], 0), 0, gid_layout_size(&canvas->layout));
@@ -58,8 +86,9 @@ int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32
 	struct gid_slab *slot;
 	if (canvas->has_size && canvas->layout.fourcc == fourcc && canvas->layout.width == width &&
 			canvas->layout.height == height) {
+		leave_out(canvas);
 		clear(canvas, canvas->back);
-		canvas->stale = canvas->waits = false;
+		canvas->stale = false;
 		return 0;
 	}
 	int ret = gid_layout_init(&layout, fourcc, width, height, 64);
@@ -73,13 +102,15 @@ int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32
 	if (ret < 0) {
 		return ret;
 	}
+	leave_out(canvas);
 	destroy_slots(canvas);
 	canvas->slots[0] = slot;
 	canvas->layout = layout;
 	canvas->has_size = true;
 	canvas->front = -1;
 	canvas->back = 0;
-	canvas->stale = canvas->waits = false;
+	canvas->stale = false;
+	canvas->unsent = (struct gid_box){0}; /* everything: it may lie outside now */
 	return 0;
 }
 
@@ -108,7 +139,7 @@ void canvas_drop(struct canvas *canvas) {
 	destroy_slots(canvas);
 	canvas->has_size = false;
 	canvas->front = -1;
-	canvas->waits = false;
+	canvas->waits = canvas->has_unsent = false;
 }
 
 int canvas_begin(struct canvas *canvas, void **slot) {
@@ -121,8 +152,7 @@ int canvas_begin(struct canvas *canvas, void **slot) {
 		return ret;
 	}
 	*slot = gid_slab_data(*back, 0);
-	canvas->not_presented += canvas->waits;
-	canvas->waits = false; /* what is drawn now is newer */
+	leave_out(canvas); /* what is drawn now is newer */
 	if (canvas->stale) {
 		memcpy(*slot, gid_slab_data(canvas->slots[canvas->front], 0),
 				gid_layout_size(&canvas->layout));
@@ -167,6 +197,7 @@ int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool di
 	}
 	struct gid_frame sent = *frame;
 	void *slot;
+	leave_out(canvas);
 	int next = make_free(canvas);
 	if (next < 0) {
 		canvas->waits = true;
@@ -178,6 +209,7 @@ int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool di
 	int ret = canvas_begin(canvas, &slot);
 	if (ret == 0) {
 		sent.gid = gid_slab_gid(canvas->slots[canvas->back], 0);
+		sent.damage = add_unsent(canvas, frame->damage);
 		ret = gid_producer_send(canvas->producer, &sent);
 	}
 	if (ret < 0) {
@@ -186,7 +218,7 @@ int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool di
 	canvas->front = (int)canvas->back;
 	canvas->back = (uint32_t)next;
 	canvas->stale = !discard;
-	canvas->waits = false;
+	canvas->has_unsent = false;
 	canvas->presented++;
 	return 0;
 }

@@ -26,6 +26,8 @@ struct canvas {
 	bool waits;
 	bool waiting_discards;
 	struct gid_frame waiting;
+	bool has_unsent;       /* pictures were left out since the last one that was sent, */
+	struct gid_box unsent; /* in which this changed */
 	uint64_t presented, not_presented; /* pictures */
 	uint64_t copied;		   /* pixels that were copied to begin slots */
 };

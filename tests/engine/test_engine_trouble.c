@@ -21,7 +21,8 @@ static pid_t engine;
 
 /* It looks for more of a batch for 100 ms, so that it has one in work when something happens. */
 static void start_engine(int log) {
-	engine_write_config("[engine]\nspin-us=100000\n[canvas panel]\ndomain=open\nmemory=1M\n");
+	engine_write_config("[engine]\nspin-us=100000\n[canvas panel]\ndomain=open\nmemory=1M\n"
+			    "[canvas held]\ndomain=open\nmemory=1M\nslots=3\nlease-ms=60000\n");
 	engine = engine_start(log, NULL);
 }
 
@@ -183,6 +184,72 @@ static void test_report_moves(void) {
 	gid_canvas_destroy(canvas);
 }
 
+/* The library says that everything changed; others may say less. */
+static int present(struct gid_canvas *canvas, struct engine_rectangle damage) {
+	const struct gid_rectangle all = {0, 0, 65535, 65535};
+	uint64_t fence = 0;
+	gid_list_begin(canvas);
+	gid_list_fill(canvas, GID_OPERATOR_SRC, 0xff112233, &all, 1);
+	gid_list_present(canvas, false, 0);
+	struct engine_present *last = (void *)(canvas->words + canvas->count);
+	last[-1].damage = damage;
+	gid_list_submit(canvas, &fence);
+	return gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+}
+
+/* The next picture, which is held then. Returns whether there is one. */
+static bool take_picture(struct gid_consumer *viewer, struct gid_frame *frame) {
+	const long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (cockpit_now_ms() < end) {
+		if (gid_consumer_receive(viewer, frame) == 1 && frame->gid != GID_NONE) {
+			return true;
+		}
+		gid_consumer_wait(viewer, 100);
+	}
+	return false;
+}
+
+/* Whether so many pictures were left out. */
+static bool has_left_out(const struct gid_canvas *canvas, uint64_t count) {
+	const long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	struct gid_canvas_stats stats;
+	do {
+		gid_canvas_get_stats(canvas, &stats);
+		cockpit_sleep_ms(5);
+	} while (stats.not_presented != count && cockpit_now_ms() < end);
+	return stats.not_presented == count;
+}
+
+/* A viewer holds all slots but one: what is finished waits, and is left out for what comes next. */
+static void test_left_out(void) {
+	const struct engine_rectangle left = {8, 8, 4, 4}, right = {20, 24, 10, 6};
+	const struct gid_consumer_options options = {.size = sizeof(options)};
+	struct gid_canvas *canvas = engine_make_canvas(domain, "held", 64, 48);
+	struct gid_consumer *viewer = NULL;
+	struct gid_frame frames[3] = {0};
+	bool good = gid_consumer_create(domain, "cluster", "canvas/held", &options, &viewer) == 0;
+	for (int i = 0; good && i < 2; i++) {
+		good = present(canvas, left) == 0 && take_picture(viewer, &frames[i]);
+	}
+	good = good && present(canvas, left) == 0 && present(canvas, right) == 0;
+	tap_ok(good && has_left_out(canvas, 1), "a picture is left out, and counted: %s",
+			gid_canvas_error(canvas));
+	if (good) {
+		gid_consumer_release(viewer, &frames[0]);
+		good = take_picture(viewer, &frames[2]);
+	}
+	const struct gid_box damage = frames[2].damage;
+	tap_ok(good && damage.x == 8 && damage.y == 8 && damage.width == 22 && damage.height == 22,
+			"what changed in it counts for the next one: %dx%d at %d, %d", damage.width,
+			damage.height, damage.x, damage.y);
+	good = good && present(canvas, left) == 0 && gid_canvas_resize(canvas, 0, 64, 48) == 0 &&
+			present(canvas, left) == 0;
+	tap_ok(good && has_left_out(canvas, 2), "so is one before a canvas that begins anew: %s",
+			gid_canvas_error(canvas));
+	gid_consumer_destroy(viewer);
+	gid_canvas_destroy(canvas);
+}
+
 static void test_log(void) {
 	static const char text[4096];
 	int ends[2];
@@ -225,6 +292,7 @@ int main(void) {
 	test_lists_move();
 	test_lists_taken();
 	test_report_moves();
+	test_left_out();
 	tap_ok(end_engine() == 0, "the engine ends in good order");
 	test_log();
 	test_names();
