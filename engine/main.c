@@ -61,21 +61,43 @@ static void notify_reloading(void) {
 }
 
 /* All of the file is taken over, or nothing. */
-static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {
-	struct engine *engine = data;
+static void reload(struct engine *engine, FILE *log) {
 	struct engine_config config;
-	notify_reloading();
-	int ret = engine_config_read(&config, engine->path, stderr);
-	ret = ret == 0 ? device_check(&config, stderr) : ret;
+	int ret = engine_config_read(&config, engine->path, log);
+	ret = ret == 0 ? device_check(&config, log) : ret;
 	if (ret < 0) {
-		fprintf(stderr, "gid-engine: the configuration stays as it was: see above\n");
+		fprintf(log, "gid-engine: the configuration stays as it was: see above\n");
 	} else {
 		ret = canvases_apply(&engine->canvases, &config);
-		fprintf(stderr, "gid-engine: configuration read again: %d canvases begin anew%s%s\n",
+		fprintf(log, "gid-engine: configuration read again: %d canvases begin anew%s%s\n",
 				ret < 0 ? 0 : ret, ret < 0 ? ": " : "",
 				ret < 0 ? strerror(-ret) : "");
 	}
 	engine_config_finish(&config);
+}
+
+/* Nor does this thread wait for who reads the log: it ends the program, and feeds a watchdog. */
+static void log_lines(const char *text) {
+	for (size_t size; *text != '\0'; text += size) {
+		size = strcspn(text, "\n");
+		size += text[size] == '\n';
+		log_write(text, size);
+	}
+}
+
+static int handle_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *data) {
+	struct engine *engine = data;
+	char *text = NULL;
+	size_t size;
+	FILE *log = open_memstream(&text, &size);
+	notify_reloading();
+	if (log != NULL) {
+		reload(engine, log);
+		fclose(log);
+	}
+	log_lines(text != NULL ? text
+			       : "gid-engine: the configuration stays as it was: no memory\n");
+	free(text);
 	notify_ready(engine);
 	return 0;
 }
@@ -116,7 +138,9 @@ static int run(struct engine *engine, struct engine_config *config) {
 	}
 	canvases_finish(&engine->canvases);
 	if (ret < 0) {
-		fprintf(stderr, "gid-engine: %s\n", strerror(-ret));
+		char text[128];
+		snprintf(text, sizeof(text), "gid-engine: %s\n", strerror(-ret));
+		log_lines(text);
 	}
 	sd_event_unref(event);
 	return ret;

@@ -265,6 +265,11 @@ static void test_log(void) {
 	tap_ok(ret == -EINVAL && draw(canvas) == 0, "an engine whose log nobody reads goes on: %s",
 			gid_canvas_error(canvas));
 	gid_canvas_destroy(canvas);
+	engine_write_config("[canvas panel]\ndomain=open\n[canvas second]\ndomain=open\n");
+	kill(engine, SIGHUP);
+	canvas = engine_make_canvas(domain, "second", 64, 48);
+	tap_ok(draw(canvas) == 0, "reads its file again: %s", gid_canvas_error(canvas));
+	gid_canvas_destroy(canvas);
 	tap_ok(end_engine() == 0, "and ends");
 	close(ends[0]);
 	close(ends[1]);
