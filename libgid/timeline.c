@@ -20,6 +20,7 @@
 struct gid_timeline {
 	unsigned references;
 	int fd;
+	rlim_t limit; /* of the file's size, as it was when the file was opened */
 	char clock[CLOCK_NAME_MAX + 1]; /* of all its times; empty: nobody can tell */
 	char by[GID_NAME_MAX + 1];
 };
@@ -121,6 +122,8 @@ int gid_timeline_open(const char *path, const char *by, struct gid_timeline **re
 		free(timeline);
 		return error;
 	}
+	struct rlimit limit;
+	timeline->limit = getrlimit(RLIMIT_FSIZE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
 	timeline->references = 1;
 	name_clock(timeline->clock);
 	name_writer(timeline->by, by != NULL ? by : program_invocation_short_name);
@@ -144,17 +147,15 @@ void gid_timeline_unref(struct gid_timeline *timeline) {
 }
 
 /* A file that is larger than this process may make would end it by SIGXFSZ. */
-static bool has_room(int fd, size_t length) {
-	struct rlimit limit;
+static bool has_room(const struct gid_timeline *timeline, size_t length) {
 	struct stat status;
-	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY) {
-		return true;
-	}
-	return fstat(fd, &status) == 0 && (uint64_t)status.st_size + length <= limit.rlim_cur;
+	return timeline->limit == RLIM_INFINITY ||
+			(fstat(timeline->fd, &status) == 0 &&
+					(rlim_t)status.st_size + length <= timeline->limit);
 }
 
 static void append(const struct gid_timeline *timeline, const char *line, size_t length) {
-	if (has_room(timeline->fd, length)) {
+	if (has_room(timeline, length)) {
 		ssize_t written = write(timeline->fd, line, length);
 		(void)written; /* there is nobody to tell */
 	}
