@@ -20,7 +20,7 @@
 struct gid_timeline {
 	unsigned references;
 	int fd;
-	rlim_t limit; /* of the file's size, as it was when the file was opened */
+	rlim_t limit;			/* of the file's size, as it was when the file was opened */
 	char clock[CLOCK_NAME_MAX + 1]; /* of all its times; empty: nobody can tell */
 	char by[GID_NAME_MAX + 1];
 };

@@ -66,7 +66,8 @@ static void test_told(void) {
 		told = poll(&fd, 1, COCKPIT_PATIENCE_MS);
 		ret = gid_canvas_wait(canvas, fence, 0);
 	} while (told == 1 && ret == -ETIMEDOUT);
-	tap_ok(told == 1 && ret == 0, "who sleeps is told as soon as it is done, not when the next one may be");
+	tap_ok(told == 1 && ret == 0,
+			"who sleeps is told as soon as it is done, not when the next one may be");
 	gid_canvas_destroy(canvas);
 }
 

@@ -56,7 +56,8 @@ static void test_ended(struct wl_client *client) {
 				answers[i].what);
 	}
 	answer = ENOPROTOOPT;
-	tap_ok(client_runs_program(client, OWN), "where the kernel has no pidfds its number must do");
+	tap_ok(client_runs_program(client, OWN),
+			"where the kernel has no pidfds its number must do");
 	answer = 0;
 }
 

@@ -46,7 +46,8 @@ int __wrap_drmModeDestroyPropertyBlob(int fd, uint32_t id);
 int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t id) {
 	*connector = (struct kms_connector){.id = id, .possible_crtcs = 1};
 	for (uint32_t i = 0; i < KMS_CONNECTOR_PROPERTIES; i++) {
-		connector->properties[i] = i == KMS_CONNECTOR_CRTC_ID || id == WRITEBACK ? i + 1 : 0;
+		connector->properties[i] =
+				i == KMS_CONNECTOR_CRTC_ID || id == WRITEBACK ? i + 1 : 0;
 		connector->values[i] = 1;
 	}
 	return 0;
@@ -101,8 +102,7 @@ int __wrap_drmModeDestroyPropertyBlob(int fd, uint32_t id) {
 }
 
 static struct kms_crtc crtc = {.id = 41};
-static struct kms_plane primary = {
-		.id = 51, .possible_crtcs = 1, .type = DRM_PLANE_TYPE_PRIMARY};
+static struct kms_plane primary = {.id = 51, .possible_crtcs = 1, .type = DRM_PLANE_TYPE_PRIMARY};
 
 static void init_objects(struct kms_objects *objects) {
 	*objects = (struct kms_objects){

@@ -61,7 +61,8 @@ int main(void) {
 	notify_init(&notify);
 	notify_ready(&notify);
 	notify_alive(&notify, 1);
-	tap_ok(take("READY=1") == 1, "a manager that listens is told once that the program is ready");
+	tap_ok(take("READY=1") == 1,
+			"a manager that listens is told once that the program is ready");
 
 	tap_ok(fill(&notify) > 0, "it does not listen, until there is no room");
 	notify_ready(&notify);
