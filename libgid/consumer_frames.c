@@ -419,8 +419,10 @@ int gid_consumer_get_check(
 	if (error < 0) {
 		return error;
 	}
+	/* The note was copied as it was received, with the size that was said then. */
 	if (gid_wire_get_frame(&again, &copy, consumer->producer_domain) < 0 ||
-			again.gid != frame->gid || again.sequence != frame->sequence) {
+			again.gid != frame->gid || again.sequence != frame->sequence ||
+			again.note_size != frame->note_size) {
 		return -EPROTO;
 	}
 	if (copy.more != 0) {

@@ -140,6 +140,16 @@ static void test_changes(struct gid_producer *producer, struct gid_slab *slab,
 	ring->checked = 1;
 	tap_ok(gid_consumer_get_check(consumer, &frame, &check) == 0 && is_last(&frame, &check),
 			"as it was sent it is right again");
+	struct gid_wire_frame more = {.note_size = 16};
+	memcpy(&ring->more_ring[at], &more.present_time, sizeof(ring->more_ring[at]));
+	entry->kind |= UINT64_C(1) << GID_WIRE_MORE_SHIFT;
+	tap_ok(gid_consumer_get_check(consumer, &frame, &check) == -EPROTO && frame.note_size == 0,
+			"a note that was not received is not said to be there");
+	more.note_size = 0;
+	memcpy(&ring->more_ring[at], &more.present_time, sizeof(ring->more_ring[at]));
+	tap_ok(gid_consumer_get_check(consumer, &frame, &check) == 0,
+			"a second line that says nothing is as good as none");
+	entry->kind &= ~(UINT64_C(1) << GID_WIRE_MORE_SHIFT);
 	gid_consumer_release(consumer, &frame);
 	tap_ok(gid_consumer_get_check(consumer, &frame, &check) == -ESTALE,
 			"a frame that was released has none");
