@@ -388,36 +388,50 @@ static void add(struct crew *crew, struct waiting *waiting) {
 
 /* --- closing ---------------------------------------------------------------------------------- */
 
-static void enqueue(struct crew *crew, int fd, bool empty, const void *whose) {
+/* Without memory: better one descriptor that stays open than a display that stands still. */
+static void enqueue(int fd, bool empty, const void *whose) {
 	pthread_once(&once, init);
 	pthread_mutex_lock(&lock);
 	struct waiting *waiting = waiting_create(fd);
-	if (waiting == NULL) {
-		/* Better one descriptor that stays open than a display that stands still. */
-		pthread_mutex_unlock(&lock);
-		return;
+	if (waiting != NULL) {
+		waiting->empty = empty;
+		waiting->whose = whose;
+		call_helper(&closers);
+		add(&closers, waiting);
 	}
-	waiting->empty = empty;
-	waiting->whose = whose;
-	call_helper(crew);
-	add(crew, waiting);
 	pthread_mutex_unlock(&lock);
+}
+
+/* Its close takes long, but waits for nobody: where no helper can do it, the caller does. */
+static void close_large(int memory) {
+	pthread_once(&once, init);
+	pthread_mutex_lock(&lock);
+	call_helper(&unmappers);
+	struct waiting *waiting = unmappers.helpers > 0 ? waiting_create(memory) : NULL;
+	if (waiting != NULL) {
+		add(&unmappers, waiting);
+	}
+	pthread_mutex_unlock(&lock);
+	if (waiting == NULL) {
+		close(memory);
+	}
 }
 
 void gid_closer_close(int fd) {
 	if (fd < 0) {
 		return;
 	}
-	bool memory = is_memory(fd);
-	if (memory && !is_large(fd)) {
+	if (!is_memory(fd)) {
+		enqueue(fd, false, NULL);
+	} else if (is_large(fd)) {
+		close_large(fd);
+	} else {
 		close(fd);
-		return;
 	}
-	enqueue(memory ? &unmappers : &closers, fd, false, NULL);
 }
 
 void gid_closer_empty(int socket, const void *whose) {
-	enqueue(&closers, socket, true, whose);
+	enqueue(socket, true, whose);
 }
 
 static struct waiting *find_in(struct waiting *list, const void *whose) {

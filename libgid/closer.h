@@ -31,8 +31,8 @@ void gid_closer_prepare(void);
 bool gid_closer_has_helper(void);
 
 /*
- * Takes the descriptor. Memory (a memfd) is closed at once where there is little of it, and else
- * where memory is unmapped; all other files by a helper thread, of which there are a few at most,
+ * Takes the descriptor. Memory (a memfd) is closed at once where there is little of it, and else as
+ * memory is unmapped; all other files by a helper thread, of which there are a few at most,
  * with the scheduling of ordinary programs and all signals blocked. Where all of them are stuck the
  * descriptors wait for one, and count against the limit of open files. From any thread.
  */

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -255,6 +256,10 @@ static void test_no_threads(void) {
 	gid_doorbell_create(&giver, &end);
 	gid_doorbell_take(&bell, end, GIVER);
 	no_threads = true;
+	int memory = memfd_create("large", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	fallocate(memory, 0, 0, 4 * GID_CLOSER_QUICK);
+	gid_closer_close(memory);
+	tap_ok(!is_open(memory), "memory does not wait for a helper that there cannot be");
 	gid_closer_prepare();
 	for (int i = 0; i < 1000 && heard != 1; i++) {
 		gid_doorbell_ring(&giver);
