@@ -23,6 +23,8 @@
 /* What one domain may have us map: far more than a cockpit needs, far less than would hurt. */
 #define BYTES_MAX (UINT64_C(4) << 30)
 #define SLABS_MAX 1024u
+/* No quota of the configuration. */
+#define TOO_MUCH "this program has 4 GiB or 1024 slabs of that domain already: release frames"
 
 #define REVALIDATE_NS 5000000000ull
 #define REVALIDATE_EVERY_NS 250000000ull
@@ -277,7 +279,8 @@ static int adopt(struct gid_domain *domain, uint32_t key, const struct gid_wire_
 		send_unimport(slab->domain, slab->info.gid);
 		gid_slab_free(slab);
 		return gid_domain_fail(domain, error, "cannot use slab %u of domain %u: %s",
-				imported->slab, imported->domain, gid_strerror(error));
+				imported->slab, imported->domain,
+				error == -EDQUOT ? TOO_MUCH : gid_strerror(error));
 	}
 	slab->known = true;
 	rest(slab);

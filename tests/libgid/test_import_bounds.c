@@ -145,8 +145,10 @@ static void test_bounds(void) {
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[2], 0), &got) == 0 && of->slabs == 1024,
 			"one that is at rest goes for a new one");
 	struct gid_slab *more = NULL;
-	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == -EDQUOT,
-			"but there are not more than 1024 of an owner");
+	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == -EDQUOT &&
+					strstr(gid_domain_error(reader), "1024 slabs") != NULL,
+			"but there are not more than 1024 of an owner: %s",
+			gid_domain_error(reader));
 	of->slabs -= 1022;
 	of->bytes += (UINT64_C(4) << 30) - 3 * 12288 + 1;
 	tap_ok(gid_slab_import(reader, gid_slab_gid(slabs[0], 0), &more) == -EDQUOT,
