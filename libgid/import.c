@@ -527,6 +527,7 @@ static bool is_same_memory(int fd, int other) {
 static void revalidated(void *data, int error, const union gid_wire_message *answer,
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_slab *slab = data;
+	struct gid_domain *domain = slab->domain;
 	if (error < 0) {
 		slab->revalidate = GID_REVALIDATE_ASK;
 	} else if (slab->info.offset == answer->imported.offset &&
@@ -535,6 +536,7 @@ static void revalidated(void *data, int error, const union gid_wire_message *ans
 		gid_slab_grant_again(slab);
 	} else {
 		revoke(slab);
+		let_go(domain, &answer->imported); /* what has its number now */
 	}
 }
 

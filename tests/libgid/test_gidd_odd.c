@@ -44,7 +44,8 @@ static atomic_bool time_stands; /* for this program: no deadline passes */
 static atomic_bool answers;
 static atomic_uint hellos;
 static atomic_uint imports, imports_let_go;
-static atomic_bool unsealed; /* what it gives to who imports */
+static atomic_bool gives;    /* a slab to who imports, each time in other memory */
+static atomic_bool unsealed; /* what it gives */
 static uint32_t import_serials[16];
 static char program[64];
 
@@ -173,7 +174,8 @@ static bool hear(int fd, const union gid_wire_message *message, unsigned life) {
 	case GID_WIRE_IMPORT:
 		import_serials[imports % 16] = serial;
 		imports++;
-		return !answers || false_gidd_answer(fd, serial, 0, 7);
+		return gives ? say_imported(fd, serial)
+			     : !answers || false_gidd_answer(fd, serial, 0, 7);
 	default:
 		return !answers || false_gidd_answer(fd, serial, 0, 7);
 	}
@@ -493,6 +495,33 @@ static void test_imported_unsealed(void) {
 	gid_domain_destroy(domain);
 }
 
+static void count_revoked(void *data, struct gid_slab *slab) {
+	++*(int *)data;
+}
+
+/* While gidd was away the number went to another one's slab. */
+static void test_imported_before(void) {
+	struct gid_domain *domain = connect_now();
+	struct gid_slab *slab = NULL;
+	const unsigned before = imports_let_go;
+	int revoked = 0;
+	gives = answers = true;
+	tap_ok(gid_slab_import(domain, gid_make(2, 7, 0, 0), &slab) == 0 &&
+					gid_slab_on_revoked(slab, count_revoked, &revoked) == 0,
+			"a slab: %s", gid_domain_error(domain));
+	false_gidd.life++;
+	for (uint64_t end = gid_clock_now() + PATIENCE_NS; revoked == 0 && gid_clock_now() < end;) {
+		false_gidd_wait(domain);
+	}
+	tap_ok(revoked == 1, "other memory is not what was imported");
+	/* Answered after all that was said before. */
+	tap_ok(ask(domain, GID_WIRE_PUBLISH) == 0 && imports_let_go == before + 1,
+			"and gidd is told that nobody has that: %u", imports_let_go - before);
+	gives = answers = false;
+	gid_slab_unref(slab);
+	gid_domain_destroy(domain);
+}
+
 /* Slabs that this program does not have; one has the number of its own slab. */
 static void test_others_are_revoked(void) {
 	struct gid_domain *domain = connect_now();
@@ -618,6 +647,7 @@ int main(void) {
 	test_unanswered();
 	test_imported_late();
 	test_imported_unsealed();
+	test_imported_before();
 	test_others_are_revoked();
 	test_revoke_words();
 	test_names_that_are_none();
