@@ -174,9 +174,8 @@ static void put_program_name(char *name, size_t size) {
 	}
 }
 
-int gid_connection_greet(struct gid_domain *domain) {
-	/* No waiting: a listener whose queue is full hangs. */
-	int socket = gid_socket_connect(domain->path, 0);
+int gid_connection_greet(struct gid_domain *domain, uint64_t deadline) {
+	int socket = gid_socket_connect(domain->path, deadline);
 	if (socket < 0) {
 		return socket;
 	}
@@ -255,7 +254,7 @@ static void take_welcome(struct gid_domain *domain, const union gid_wire_message
 
 static void reconnect_due(void *data) {
 	struct gid_domain *domain = data;
-	if (gid_connection_greet(domain) < 0) {
+	if (gid_connection_greet(domain, 0) < 0) {
 		retry_later(domain);
 	}
 }

@@ -109,8 +109,11 @@ struct gid_timeline *gid_domain_get_timeline(struct gid_domain *domain, struct g
 /* Prepares timers and lists. */
 void gid_connection_init(struct gid_domain *domain);
 
-/* Connects and sends HELLO: GREETING after 0, else the state is left alone. */
-int gid_connection_greet(struct gid_domain *domain);
+/*
+ * Connects and sends HELLO: GREETING after 0, else the state is left alone. Where more programs
+ * than gidd has room for wait to be accepted, this waits until `deadline`; 0: not at all.
+ */
+int gid_connection_greet(struct gid_domain *domain, uint64_t deadline);
 
 /*
  * Delivers the queued packets and those at the socket. Runs when the socket is readable; `data` is

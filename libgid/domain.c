@@ -31,8 +31,7 @@ static uint64_t read_answer_ns(void) {
 }
 
 /* Waits for gidd's welcome, which the greeting timer would bound in an event loop. */
-static int await_welcome(struct gid_domain *domain) {
-	uint64_t deadline = gid_clock_now() + domain->answer_ns;
+static int await_welcome(struct gid_domain *domain, uint64_t deadline) {
 	while (domain->state == GID_CONNECTION_GREETING) {
 		if (gid_socket_wait(domain->socket, POLLIN, deadline) <= 0) {
 			return -ETIMEDOUT;
@@ -59,9 +58,10 @@ int gid_domain_connect(const char *name, struct gid_domain **result) {
 				name, &domain->path, domain->error, sizeof(domain->error));
 	}
 	if (error == 0) {
-		error = gid_connection_greet(domain);
+		uint64_t deadline = gid_clock_now() + domain->answer_ns;
+		error = gid_connection_greet(domain, deadline);
 		if (error == 0) {
-			error = await_welcome(domain);
+			error = await_welcome(domain, deadline);
 		}
 		if (error < 0 && domain->error[0] == '\0') {
 			gid_socket_path_explain(

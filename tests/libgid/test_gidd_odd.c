@@ -279,6 +279,41 @@ static void test_seconds(void) {
 	setenv("GID_ANSWER_SECONDS", "20", 1);
 }
 
+/* --- it has no room for more ------------------------------------------------------------------ */
+
+static int others[64];
+static size_t other_count;
+
+static void *have_others_leave(void *data) {
+	nanosleep(&(struct timespec){.tv_nsec = 50 * MS_NS}, NULL);
+	gid_socket_close_fds(others, (uint32_t)other_count);
+	return NULL;
+}
+
+/* It is busy, as when many programs begin at one time. */
+static void test_crowded(void) {
+	struct gid_domain *domain = NULL;
+	union gid_wire_message hello;
+	pthread_t thread;
+	int fd = gid_socket_connect(false_gidd.path, 0);
+	gid_wire_begin(&hello, GID_WIRE_HELLO, 1);
+	gid_socket_send(fd, &hello, sizeof(hello.hello), NULL, 0);
+	gid_socket_wait(fd, POLLIN, gid_clock_now() + PATIENCE_NS); /* then it hears this one */
+	others[other_count++] = fd;
+	while (other_count < 64 && (fd = gid_socket_connect(false_gidd.path, 0)) >= 0) {
+		others[other_count++] = fd;
+	}
+	tap_ok(fd == -ETIMEDOUT, "%zu programs wait to be greeted, and no more can", other_count);
+	if (pthread_create(&thread, NULL, have_others_leave, NULL) != 0) {
+		exit(1);
+	}
+	int error = gid_domain_connect("open", &domain);
+	tap_ok(error == 0, "one more waits for its turn: %d, %s", error,
+			gid_domain_connect_error());
+	pthread_join(thread, NULL);
+	gid_domain_destroy(domain);
+}
+
 /* --- it takes nothing ------------------------------------------------------------------------- */
 
 static int post_word(struct gid_domain *domain) {
@@ -642,6 +677,7 @@ int main(void) {
 	test_another_domain();
 	test_names();
 	test_seconds();
+	test_crowded();
 	test_takes_nothing();
 	test_unanswered_later();
 	test_unanswered();
