@@ -487,6 +487,13 @@ static void let_go(struct gid_domain *domain, const struct gid_wire_imported *im
 	}
 }
 
+/* Our own slab of that number, or that had it before it moved: gid_table_find() has both. */
+static const struct gid_slab *find_exported(struct gid_domain *domain, gid_id gid) {
+	return gid_domain_of(gid) == domain->number
+			? gid_table_find(&domain->own_slabs, gid_slab_of(gid))
+			: NULL;
+}
+
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[GID_WIRE_FDS_MAX]) {
 	struct gid_imports *imports = (struct gid_imports *)endpoint;
@@ -497,13 +504,13 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	if (message->header.type != GID_WIRE_REVOKED) {
 		return false;
 	}
-	if (gid_domain_of(message->revoked.gid) == imports->domain->number &&
-			gid_table_find(&imports->domain->own_slabs,
-					gid_slab_of(message->revoked.gid)) != NULL) {
+	const gid_id gid = message->revoked.gid;
+	const struct gid_slab *own = find_exported(imports->domain, gid);
+	struct gid_slab *slab = gid_table_find(&imports->domain->imported_slabs, gid_slab_key(gid));
+	/* Under a number that our own slab has left only who imported it loses something. */
+	if (own != NULL && (slab == NULL || gid_slab_of(own->info.gid) == gid_slab_of(gid))) {
 		return false; /* our own: export.c */
 	}
-	struct gid_slab *slab = gid_table_find(
-			&imports->domain->imported_slabs, gid_slab_key(message->revoked.gid));
 	if (slab != NULL) {
 		revoke(slab);
 	}

@@ -105,6 +105,37 @@ static void test_out_of_date(void) {
 	slab = NULL;
 }
 
+static void count_revoked(void *data, struct gid_slab *of) {
+	++*(int *)data;
+}
+
+/* A program that also shows what it sends has it as any other reader. */
+static void test_own_reader(void) {
+	struct gid_slab *got = NULL, *again = NULL;
+	int revoked = 0;
+	slab = make(1);
+	*(uint32_t *)gid_slab_data(slab, 0) = WORD;
+	const gid_id gid = gid_slab_gid(slab, 0);
+	tap_ok(gid_slab_import(owner, gid, &got) == 0 &&
+					gid_slab_on_revoked(got, count_revoked, &revoked) == 0,
+			"a slab is read by its owner");
+	evict();
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			revoked == 0 && cockpit_now_ms() < end; cockpit_sleep_ms(1)) {
+		gid_domain_dispatch(owner);
+	}
+	tap_ok(revoked == 1 && !gid_slab_is_current(got, gid),
+			"who hears there, too, that it has left that memory");
+	int error = gid_slab_import(owner, gid_slab_gid(slab, 0), &again);
+	const uint32_t *view = error == 0 ? gid_slab_view(again, 0) : NULL;
+	tap_ok(view != NULL && *view == WORD && gid_slab_emptied(slab) == 0,
+			"and reads it where it is now");
+	gid_slab_unref(again);
+	gid_slab_unref(got);
+	gid_slab_destroy(slab, true);
+	slab = NULL;
+}
+
 /* Its reader is late with one frame, and gives back another one, of memory that was left later. */
 static void test_late_reader(void) {
 	struct gid_frame late, early;
@@ -192,9 +223,10 @@ static void test_late_owner(void) {
 int main(void) {
 	if (slab_pair_init()) {
 		test_out_of_date();
+		test_own_reader();
 		test_late_reader();
 		test_kept();
 		test_late_owner();
-	}
+		}
 	return slab_pair_finish();
 }
