@@ -88,7 +88,8 @@ static void grant_answered(void *data, int error, const union gid_wire_message *
 	struct gid_stream_grant grant = *(struct gid_stream_grant *)data;
 	struct gid_producer *producer = grant.producer;
 	struct gid_slab *slab = find_sent(producer, gid_slab_key(grant.gid));
-	if (error == 0 && slab != NULL) {
+	/* Under the number that it has got meanwhile a slab that moved is granted to nobody yet. */
+	if (error == 0 && slab != NULL && gid_slab_key(slab->info.gid) == gid_slab_key(grant.gid)) {
 		gid_slab_set_granted(slab, grant.reader, true);
 	}
 	remove_grant(data);

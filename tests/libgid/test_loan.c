@@ -479,6 +479,40 @@ static void test_a_slab_of_the_stream(void) {
 	settle(NULL);
 }
 
+/* The answer to the grant of its old number comes after it has another one. */
+static void test_granted_as_it_moves(void) {
+	struct gid_producer *producer = produce(0);
+	struct gid_consumer *consumer = consume(producer);
+	struct gid_slab *own = NULL, *seen = NULL;
+	struct gid_frame frame = GID_FRAME_INIT, got;
+	int error = gid_slab_create(lender, &layout, 0, 1, NULL, &own);
+	tap_ok(error == 0 && gid_slab_take(own) == 0, "a slab of the producer's own");
+	const gid_id gid = frame.gid = gid_slab_gid(own, 0);
+	tap_ok(gid_domain_revoke(owner, "open", NULL, gid, NULL) == 0, "it is to leave its memory");
+	kill(cockpit_gidd[1], SIGSTOP);
+	gid_domain_dispatch(lender);
+	heard.granted = 0;
+	int sent = gid_producer_send(producer, &frame);
+	kill(cockpit_gidd[1], SIGCONT);
+	tap_ok(sent == -EINPROGRESS && cockpit_until(lender, has_granted, NULL) &&
+					heard.error == 0 && gid_slab_gid(own, 0) != gid,
+			"and does so while it is granted");
+	heard.granted = 0;
+	sent = gid_producer_send(producer, &frame);
+	if (sent == -EINPROGRESS && cockpit_until(lender, has_granted, NULL)) {
+		sent = gid_producer_send(producer, &frame);
+	}
+	error = gid_consumer_receive(consumer, &got) == 1 ? gid_slab_import(reader, got.gid, &seen)
+							  : -EAGAIN;
+	tap_ok(sent == 1 && error == 0, "its reader has it where it is then: %d (%s)", sent,
+			gid_domain_error(reader));
+	gid_slab_unref(seen);
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	gid_slab_destroy(own, false);
+	settle(NULL);
+}
+
 static bool has_both_granted(void *data) {
 	return heard.granted == 2;
 }
@@ -551,6 +585,7 @@ int main(void) {
 	test_gidd_restarts();
 	test_owner_leaves_after_a_restart();
 	test_a_slab_of_the_stream();
+	test_granted_as_it_moves();
 	test_two_grants_at_once();
 	test_gidd_is_away();
 	gid_domain_destroy(owner);
