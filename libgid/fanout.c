@@ -400,7 +400,8 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 	batch.now = gid_clock_now();
 	batch.slab = NULL;
 	struct gid_wire_frame *frame = &batch.entries[0];
-	if (!producer->has_shown) {
+	/* What a callback sent to it just now may have ended it. */
+	if (!producer->has_shown || subscription->dead) {
 		return;
 	}
 	*frame = producer->shown;

@@ -321,6 +321,45 @@ static void test_a_refused_reader(void) {
 	end();
 }
 
+static struct gid_producer *shower;
+static gid_id forbidden, shown;
+
+/* What it may not have ends its subscription, before it gets what the stream shows. */
+static void show(void *data, uint32_t domain, bool joined, uint32_t consumers) {
+	struct gid_frame frame = GID_FRAME_INIT;
+	if (joined) {
+		frame.gid = forbidden;
+		gid_producer_send(shower, &frame);
+		frame.gid = shown;
+		gid_producer_send(shower, &frame);
+	}
+}
+
+static void test_refused_as_it_comes(void) {
+	struct gid_producer_options options = {
+			.size = sizeof(options), .keeps_shown = true, .subscriber = show};
+	struct gid_frame frame = GID_FRAME_INIT;
+	struct gid_slab *own = NULL;
+	begin();
+	tap_ok(gid_slab_create(lender, &layout, 0, 1, NULL, &own) == 0 &&
+					gid_producer_create(lender, "movie", &options, &shower) ==
+							0 &&
+					gid_slab_revoke(slab, CLUSTER) == 0,
+			"a stream of two slabs, of which one may not be lent");
+	forbidden = gid_slab_gid(loaned, 1);
+	shown = frame.gid = gid_slab_gid(own, 0);
+	gid_producer_send(shower, &frame);
+	struct gid_consumer *consumer = consume(shower);
+	tap_ok(gid_producer_consumers(shower) == 0 && gid_slab_holders(own, 0) == 1,
+			"whose subscription ends as it begins holds nothing: %u",
+			gid_slab_holders(own, 0));
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(shower);
+	tap_ok(gid_slab_holders(own, 0) == 0, "nor does the stream after its end");
+	gid_slab_destroy(own, false);
+	end();
+}
+
 /* Who subscribes is lent what was sent so far, but for what the owner forbids. */
 static void test_readers_that_come_later(void) {
 	struct gid_slab *other = NULL, *lent = NULL;
@@ -580,6 +619,7 @@ int main(void) {
 	test_owner_has_the_last_word();
 	test_strangers();
 	test_a_refused_reader();
+	test_refused_as_it_comes();
 	test_readers_that_come_later();
 	test_lender_dies();
 	test_gidd_restarts();
