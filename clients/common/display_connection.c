@@ -3,14 +3,22 @@
 
 #include <err.h>
 #include <errno.h>
+#include <gid/gid.h>
 #include <glob.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
+#include <time.h>
+
+/* How long a compositor may take to begin; and to handle what is sent to it last. */
+#define ANSWER_NS 60000000000ull
+#define LAST_ANSWER_NS 1000000000ull
 
 /* Lists the compositors' sockets, for a message. Returns `text`. */
 static const char *list_sockets(char *text, size_t size) {
@@ -52,16 +60,111 @@ struct wl_display *display_connect(void) {
 }
 
 void display_explain_loss(struct wl_display *display) {
-	int error = wl_display_get_error(display);
-	if (error == EPROTO) {
-		const struct wl_interface *interface = NULL;
-		uint32_t code = wl_display_get_protocol_error(display, &interface, NULL);
+	const struct wl_interface *interface = NULL;
+	uint32_t code = wl_display_get_protocol_error(display, &interface, NULL);
+	/* Those of wl_display itself, as that it has no memory, are no EPROTO. */
+	if (wl_display_get_error(display) == EPROTO || interface != NULL) {
 		warnx("the compositor ended the connection: error %u of %s", code,
 				interface != NULL ? interface->name : "an unknown interface");
 	} else {
 		warnx("the compositor went away (it ended, or was killed)");
 	}
 }
+
+/* --- before and after the loop ---------------------------------------------------------------- */
+
+static int prepare_read(struct wl_display *display, struct wl_event_queue *queue) {
+	return queue != NULL ? wl_display_prepare_read_queue(display, queue)
+			     : wl_display_prepare_read(display);
+}
+
+static int dispatch_pending(struct wl_display *display, struct wl_event_queue *queue) {
+	return queue != NULL ? wl_display_dispatch_queue_pending(display, queue)
+			     : wl_display_dispatch_pending(display);
+}
+
+/*
+ * Dispatches what is there, or what comes until `end`, ns. `signals` are blocked meanwhile; NULL:
+ * those that are. Returns -1: the connection is over.
+ */
+static int dispatch_until(struct wl_display *display, struct wl_event_queue *queue, uint64_t end,
+		const sigset_t *signals) {
+	struct pollfd poll = {.fd = wl_display_get_fd(display), .events = POLLIN};
+	uint64_t now = gid_clock_now(), left = now < end ? end - now : 0;
+	struct timespec patience = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+	if (prepare_read(display, queue) < 0) {
+		return dispatch_pending(display, queue);
+	}
+	wl_display_flush(display);
+	if (ppoll(&poll, 1, &patience, signals) <= 0) {
+		wl_display_cancel_read(display);
+		return 0;
+	}
+	return wl_display_read_events(display) < 0 ? -1 : dispatch_pending(display, queue);
+}
+
+/* Those that are blocked, but for the two that ask for the end. */
+static sigset_t signals_of_waiting(void) {
+	sigset_t signals;
+	sigprocmask(SIG_SETMASK, NULL, &signals);
+	sigdelset(&signals, SIGINT);
+	sigdelset(&signals, SIGTERM);
+	return signals;
+}
+
+int display_dispatch_until(struct wl_display *display, uint64_t end) {
+	const sigset_t signals = signals_of_waiting();
+	return dispatch_until(display, NULL, end, &signals);
+}
+
+static void handle_answer(void *data, struct wl_callback *callback, uint32_t serial) {
+	bool *answered = data;
+	*answered = true;
+}
+
+static const struct wl_callback_listener answer_listener = {.done = handle_answer};
+
+static struct wl_callback *ask(struct wl_display *display, struct wl_event_queue *queue) {
+	struct wl_display *wrapper = wl_proxy_create_wrapper(display);
+	if (queue != NULL) {
+		wl_proxy_set_queue((struct wl_proxy *)wrapper, queue);
+	}
+	struct wl_callback *callback = wl_display_sync(wrapper);
+	wl_proxy_wrapper_destroy(wrapper);
+	return callback;
+}
+
+/* As wl_display_roundtrip(). Returns 1; 0: there was no answer until `end`; -1: it is over. */
+static int roundtrip_until(struct wl_display *display, struct wl_event_queue *queue, uint64_t end,
+		const sigset_t *signals) {
+	bool answered = false;
+	struct wl_callback *callback = ask(display, queue);
+	wl_callback_add_listener(callback, &answer_listener, &answered);
+	int result = 0;
+	while (!answered && result >= 0 && gid_clock_now() < end) {
+		result = dispatch_until(display, queue, end, signals);
+	}
+	wl_callback_destroy(callback);
+	return result < 0 ? -1 : answered;
+}
+
+int display_roundtrip(struct wl_display *display, struct wl_event_queue *queue) {
+	const sigset_t signals = signals_of_waiting();
+	int result = roundtrip_until(display, queue, gid_clock_now() + ANSWER_NS, &signals);
+	if (result < 0) {
+		display_explain_loss(display);
+	} else if (result == 0) {
+		warnx("the compositor has answered nothing for %llu s: is it stopped?",
+				ANSWER_NS / 1000000000);
+	}
+	return result == 1 ? 0 : -1;
+}
+
+void display_settle(struct wl_display *display) {
+	roundtrip_until(display, NULL, gid_clock_now() + LAST_ANSWER_NS, NULL);
+}
+
+/* --- on the loop ------------------------------------------------------------------------------ */
 
 static int disconnected(sd_event_source *source, struct wl_display *display) {
 	display_explain_loss(display);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "display_connection.h"
+
 /* Outputs beyond so many are not looked at. */
 #define OUTPUTS_MAX 32
 
@@ -127,10 +129,8 @@ static struct wl_registry *get_registry(struct wl_display *display, struct wl_ev
 /* One round trip for the outputs, one for their names. */
 static void search_outputs(struct output_search *search, struct wl_display *display,
 		struct wl_event_queue *queue) {
-	if (wl_display_roundtrip_queue(display, queue) < 0 ||
-			wl_display_roundtrip_queue(display, queue) < 0) {
-		warnx("the compositor went away");
-	} else if (search->found == NULL) {
+	if (display_roundtrip(display, queue) == 0 && display_roundtrip(display, queue) == 0 &&
+			search->found == NULL) {
 		warnx("the compositor has no output %s; there is:%s", search->name,
 				search->others[0] != '\0' ? search->others : " none with a name");
 	}

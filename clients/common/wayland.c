@@ -4,8 +4,6 @@
 #include <err.h>
 #include <gid/gid.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,26 +174,6 @@ static bool find_missing(const struct wayland *wayland, struct needed_global *mi
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Dispatches events until `end`, ns. SIGINT and SIGTERM end the program meanwhile. */
-static int dispatch_until(struct wl_display *display, uint64_t end) {
-	struct pollfd poll = {.fd = wl_display_get_fd(display), .events = POLLIN};
-	uint64_t now = gid_clock_now(), left = now < end ? end - now : 0;
-	struct timespec patience = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
-	sigset_t signals;
-	sigprocmask(SIG_SETMASK, NULL, &signals);
-	sigdelset(&signals, SIGINT);
-	sigdelset(&signals, SIGTERM);
-	if (wl_display_prepare_read(display) < 0) {
-		return wl_display_dispatch_pending(display);
-	}
-	wl_display_flush(display);
-	if (ppoll(&poll, 1, &patience, &signals) <= 0) {
-		wl_display_cancel_read(display);
-		return 0;
-	}
-	return wl_display_read_events(display) < 0 ? -1 : wl_display_dispatch_pending(display);
-}
-
 /*
  * Waits for the needed globals: a compositor that has just started accepts clients before its shell
  * and modules are loaded.
@@ -209,7 +187,7 @@ static int wait_globals(struct wayland *wayland) {
 			warnx("waiting for the compositor's %s", missing.name);
 			told = end;
 		}
-		if (dispatch_until(wayland->display, told) < 0) {
+		if (display_dispatch_until(wayland->display, told) < 0) {
 			display_explain_loss(wayland->display);
 			return -1;
 		}
@@ -253,11 +231,7 @@ int wayland_init(struct wayland *wayland, sd_event *event) {
 	}
 	wayland->registry = wl_display_get_registry(wayland->display);
 	wl_registry_add_listener(wayland->registry, &registry_listener, wayland);
-	if (wl_display_roundtrip(wayland->display) < 0) {
-		display_explain_loss(wayland->display);
-		goto error;
-	}
-	if (wait_globals(wayland) < 0 ||
+	if (display_roundtrip(wayland->display, NULL) < 0 || wait_globals(wayland) < 0 ||
 			display_add_to_loop(wayland->display, event, &wayland->source) < 0) {
 		goto error;
 	}

@@ -202,8 +202,7 @@ int capture_clipboard_init(struct capture_clipboard *clipboard, sd_event *event,
 		return -1;
 	}
 	find_globals(clipboard);
-	if (wl_display_roundtrip(display) < 0) {
-		display_explain_loss(display);
+	if (display_roundtrip(display, NULL) < 0) {
 		return -1;
 	}
 	if (clipboard->manager == NULL) {

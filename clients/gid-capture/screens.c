@@ -208,8 +208,7 @@ int screens_init(struct screens *screens, struct wl_display *display) {
 	wl_registry_add_listener(screens->registry, &registry_listener, screens);
 	/* One round trip each for the globals, for outputs and windows, and for their names. */
 	for (int i = 0; i < 3; i++) {
-		if (wl_display_roundtrip(display) < 0) {
-			display_explain_loss(display);
+		if (display_roundtrip(display, NULL) < 0) {
 			screens_finish(screens);
 			return -1;
 		}

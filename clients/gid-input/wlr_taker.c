@@ -2,7 +2,6 @@
 #include <err.h>
 #include <gid/gid.h>
 #include <gid/stream.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +16,6 @@
 
 #define MS_NS 1000000ull
 #define STEP 120 /* of a wheel */
-#define ROUNDTRIP_MS 1000
 
 struct wlr_taker {
 	struct taker base;
@@ -252,43 +250,9 @@ static void wlr_handle(struct taker *base, const struct input_record *event) {
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static void sync_done(void *data, struct wl_callback *callback, uint32_t serial) {
-	bool *done = data;
-	*done = true;
-}
-
-static const struct wl_callback_listener sync_listener = {.done = sync_done};
-
-/*
- * Waits until the compositor has handled the last releases: it drops what it has not read when a
- * client goes.
- */
-static void taker_roundtrip(struct wlr_taker *taker) {
-	bool done = false;
-	uint64_t end = gid_clock_now() + ROUNDTRIP_MS * MS_NS;
-	struct pollfd poll_fd = {.fd = wl_display_get_fd(taker->display), .events = POLLIN};
-	struct wl_callback *callback = wl_display_sync(taker->display);
-	wl_callback_add_listener(callback, &sync_listener, &done);
-	while (!done && gid_clock_now() < end) {
-		while (wl_display_prepare_read(taker->display) < 0) {
-			wl_display_dispatch_pending(taker->display);
-		}
-		wl_display_flush(taker->display);
-		if (poll(&poll_fd, 1, ROUNDTRIP_MS) <= 0) {
-			wl_display_cancel_read(taker->display);
-			break;
-		}
-		if (wl_display_read_events(taker->display) < 0 ||
-				wl_display_dispatch_pending(taker->display) < 0) {
-			break;
-		}
-	}
-	wl_callback_destroy(callback);
-}
-
 static void wlr_destroy(struct taker *base) {
 	struct wlr_taker *taker = (struct wlr_taker *)base;
-	taker_roundtrip(taker);
+	display_settle(taker->display);
 	if (taker->pointer != NULL) {
 		zwlr_virtual_pointer_v1_destroy(taker->pointer);
 	}
@@ -318,8 +282,7 @@ static int taker_connect(
 		struct wlr_taker *taker, const struct taker_options *options, sd_event *event) {
 	taker->registry = wl_display_get_registry(taker->display);
 	wl_registry_add_listener(taker->registry, &registry_listener, taker);
-	if (wl_display_roundtrip(taker->display) < 0) {
-		display_explain_loss(taker->display);
+	if (display_roundtrip(taker->display, NULL) < 0) {
 		return -1;
 	}
 	if (missing_global(taker) != NULL) {

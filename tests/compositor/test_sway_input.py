@@ -2,6 +2,8 @@
 """gid-input: a real sway takes the keys and the pointer of another domain."""
 
 import ctypes
+import socket
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -298,6 +300,30 @@ def test_a_compositor_without_the_protocols(cockpit: Cockpit, tmp_path: Path) ->
     assert taker.wait() == 1
     assert "in Weston use input= of [gid-output]" in taker.stderr
     assert weston.stop() == 0
+
+
+def end_connection(listening: socket.socket, code: int) -> None:
+    """Together with an event, of its registry."""
+    client, _ = listening.accept()
+    assert client.recv(4096)
+    event = struct.pack("=IIII8sI", 2, 28 << 16, 1, len("wl_seat") + 1, b"wl_seat", 1)
+    error = struct.pack("=IIIII4s", 1, 24 << 16, 1, code, len("no!") + 1, b"no!")
+    client.sendall(event + error)
+    client.close()
+
+
+@pytest.mark.parametrize("code", [2, 3])
+def test_a_compositor_that_ends_it(cockpit: Cockpit, tmp_path: Path, code: int) -> None:
+    """With an error, while there are events that nobody has looked at."""
+    place = {"XDG_RUNTIME_DIR": str(tmp_path), "WAYLAND_DISPLAY": "wayland-0"}
+    command = [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk"]
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "wayland-0"))
+        listening.listen()
+        taker = Program(command, cockpit.env("open") | place, tmp_path)
+        end_connection(listening, code)
+        assert taker.wait() == 1
+    assert f"the compositor ended the connection: error {code} of wl_display" in taker.stderr
 
 
 def test_no_uinput(cockpit: Cockpit, tmp_path: Path) -> None:
