@@ -9,20 +9,17 @@
 
 #include "display_connection.h"
 
-/* Outputs beyond so many are not looked at. */
-#define OUTPUTS_MAX 32
+#define OTHERS_SIZE 256
 
-struct output_search {
-	const char *name;
-	struct output *outputs[OUTPUTS_MAX], *found;
-	size_t count;
-	char others[256]; /* the names of the rest */
-};
+/* --- one of them ------------------------------------------------------------------------------ */
+
+static void watch_named(struct output_watch *watch, struct output *output, const char *name);
 
 static void output_name(void *data, struct wl_output *base, const char *name) {
 	struct output *output = data;
-	if (output->named != NULL) {
-		output->named(output, name);
+	if (!output->is_named) {
+		output->is_named = true;
+		watch_named(output->watch, output, name);
 	}
 }
 
@@ -55,28 +52,19 @@ static const struct wl_output_listener output_listener = {
 		.description = output_description,
 };
 
-/* Binds a global if it is an output that can tell its name; else NULL. */
-static struct output *output_bind(struct wl_registry *registry, uint32_t name,
-		const char *interface, uint32_t version,
-		void (*named)(struct output *output, const char *name), void *data) {
-	if (strcmp(interface, wl_output_interface.name) != 0 ||
-			version < WL_OUTPUT_NAME_SINCE_VERSION) {
-		return NULL;
-	}
+static void output_create(struct output_watch *watch, uint32_t name) {
 	struct output *output = calloc(1, sizeof(*output));
 	if (output != NULL) {
+		output->watch = watch;
 		output->global = name;
-		output->named = named;
-		output->data = data;
-		wl_list_init(&output->link);
-		output->base = wl_registry_bind(
-				registry, name, &wl_output_interface, WL_OUTPUT_NAME_SINCE_VERSION);
+		output->base = wl_registry_bind(watch->registry, name, &wl_output_interface,
+				WL_OUTPUT_NAME_SINCE_VERSION);
 		wl_output_add_listener(output->base, &output_listener, output);
+		wl_list_insert(&watch->asked, &output->link);
 	}
-	return output;
 }
 
-void output_release(struct output *output) {
+static void output_release(struct output *output) {
 	if (output != NULL) {
 		wl_list_remove(&output->link);
 		wl_output_release(output->base);
@@ -84,102 +72,34 @@ void output_release(struct output *output) {
 	}
 }
 
-/* --- the search ------------------------------------------------------------------------------- */
-
-static void search_named(struct output *output, const char *name) {
-	struct output_search *search = output->data;
-	size_t used = strlen(search->others);
-	if (strcmp(name, search->name) == 0) {
-		search->found = output;
-	} else {
-		snprintf(search->others + used, sizeof(search->others) - used, " %s", name);
-	}
-}
-
-static void search_global(void *data, struct wl_registry *registry, uint32_t name,
-		const char *interface, uint32_t version) {
-	struct output_search *search = data;
-	if (search->count == OUTPUTS_MAX) {
-		return;
-	}
-	struct output *output =
-			output_bind(registry, name, interface, version, search_named, search);
-	if (output != NULL) {
-		search->outputs[search->count++] = output;
-	}
-}
-
-static void search_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
-}
-
-static const struct wl_registry_listener search_listener = {
-		.global = search_global,
-		.global_remove = search_global_remove,
-};
-
-/* A registry on an event queue of its own, as are all objects made from it. */
-static struct wl_registry *get_registry(struct wl_display *display, struct wl_event_queue *queue) {
-	struct wl_display *wrapper = wl_proxy_create_wrapper(display);
-	wl_proxy_set_queue((struct wl_proxy *)wrapper, queue);
-	struct wl_registry *registry = wl_display_get_registry(wrapper);
-	wl_proxy_wrapper_destroy(wrapper);
-	return registry;
-}
-
-/* One round trip for the outputs, one for their names. */
-static void search_outputs(struct output_search *search, struct wl_display *display,
-		struct wl_event_queue *queue) {
-	if (display_roundtrip(display, queue) == 0 && display_roundtrip(display, queue) == 0 &&
-			search->found == NULL) {
-		warnx("the compositor has no output %s; there is:%s", search->name,
-				search->others[0] != '\0' ? search->others : " none with a name");
-	}
-}
-
-struct output *output_find(struct wl_display *display, const char *name) {
-	struct output_search search = {.name = name};
-	struct wl_event_queue *queue = wl_display_create_queue(display);
-	struct wl_registry *registry = get_registry(display, queue);
-	wl_registry_add_listener(registry, &search_listener, &search);
-	search_outputs(&search, display, queue);
-	for (size_t i = 0; i < search.count; i++) {
-		if (search.outputs[i] != search.found) {
-			output_release(search.outputs[i]);
-		}
-	}
-	if (search.found != NULL) {
-		search.found->named = NULL;
-		wl_proxy_set_queue((struct wl_proxy *)search.found->base, NULL);
-	}
-	wl_registry_destroy(registry);
-	wl_event_queue_destroy(queue);
-	return search.found;
-}
-
 /* --- the watch -------------------------------------------------------------------------------- */
 
-static void watch_named(struct output *output, const char *name) {
-	struct output_watch *watch = output->data;
-	output->named = NULL;
+static void watch_set(struct output_watch *watch, struct output *output) {
+	watch->output = output;
+	if (watch->changed != NULL) {
+		watch->changed(watch->data);
+	}
+}
+
+static void watch_named(struct output_watch *watch, struct output *output, const char *name) {
 	if (watch->output == NULL && strcmp(name, watch->name) == 0) {
 		wl_list_remove(&output->link);
 		wl_list_init(&output->link);
-		watch->output = output;
-		watch->changed(watch->data);
-	} else {
-		output_release(output);
+		watch_set(watch, output);
+		return;
 	}
+	if (watch->others != NULL) {
+		size_t used = strlen(watch->others);
+		snprintf(watch->others + used, OTHERS_SIZE - used, " %s", name);
+	}
+	output_release(output);
 }
 
 static void watch_global(void *data, struct wl_registry *registry, uint32_t name,
 		const char *interface, uint32_t version) {
-	struct output_watch *watch = data;
-	if (watch->output != NULL && watch->output->global == name) {
-		return;
-	}
-	struct output *output = output_bind(registry, name, interface, version, watch_named, watch);
-	if (output != NULL) {
-		wl_list_insert(&watch->asked, &output->link);
+	if (strcmp(interface, wl_output_interface.name) == 0 &&
+			version >= WL_OUTPUT_NAME_SINCE_VERSION) {
+		output_create(data, name);
 	}
 }
 
@@ -193,8 +113,7 @@ static void watch_global_remove(void *data, struct wl_registry *registry, uint32
 	}
 	if (watch->output != NULL && watch->output->global == name) {
 		output_release(watch->output);
-		watch->output = NULL;
-		watch->changed(watch->data);
+		watch_set(watch, NULL);
 	}
 }
 
@@ -203,13 +122,55 @@ static const struct wl_registry_listener watch_listener = {
 		.global_remove = watch_global_remove,
 };
 
-void output_watch_init(struct output_watch *watch, struct wl_display *display, const char *name,
-		struct output *output, void (*changed)(void *data), void *data) {
-	*watch = (struct output_watch){
-			.name = name, .output = output, .changed = changed, .data = data};
+static void set_queue(void *proxy, struct wl_event_queue *queue) {
+	wl_proxy_set_queue(proxy, queue);
+}
+
+/* From now on events come with all others. Those of the queue have been dispatched. */
+static void watch_leave_queue(const struct output_watch *watch) {
+	const struct output *output;
+	wl_list_for_each(output, &watch->asked, link) {
+		set_queue(output->base, NULL);
+	}
+	set_queue(watch->output->base, NULL);
+	set_queue(watch->registry, NULL);
+}
+
+/* One round trip for the outputs, one for their names. Returns whether it is there. */
+static bool watch_search(struct output_watch *watch, struct wl_display *display,
+		struct wl_event_queue *queue) {
+	char others[OTHERS_SIZE] = "";
+	watch->others = others;
+	bool answered = display_roundtrip(display, queue) == 0 &&
+			display_roundtrip(display, queue) == 0;
+	watch->others = NULL;
+	if (answered && watch->output == NULL) {
+		warnx("the compositor has no output %s; there is:%s", watch->name,
+				others[0] != '\0' ? others : " none with a name");
+	}
+	return answered && watch->output != NULL;
+}
+
+/* The registry is that of the search, so that no event between that and the watch is missed. */
+int output_watch_init(struct output_watch *watch, struct wl_display *display, const char *name,
+		void (*changed)(void *data), void *data) {
+	struct wl_event_queue *queue = wl_display_create_queue(display);
+	struct wl_display *wrapper = wl_proxy_create_wrapper(display);
+	*watch = (struct output_watch){.name = name, .data = data};
 	wl_list_init(&watch->asked);
-	watch->registry = wl_display_get_registry(display);
+	set_queue(wrapper, queue);
+	watch->registry = wl_display_get_registry(wrapper);
+	wl_proxy_wrapper_destroy(wrapper);
 	wl_registry_add_listener(watch->registry, &watch_listener, watch);
+	bool found = watch_search(watch, display, queue);
+	if (found) {
+		watch_leave_queue(watch);
+		watch->changed = changed;
+	} else {
+		output_watch_finish(watch);
+	}
+	wl_event_queue_destroy(queue);
+	return found ? 0 : -1;
 }
 
 void output_watch_finish(struct output_watch *watch) {

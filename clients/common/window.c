@@ -310,13 +310,8 @@ static int find_output(struct window *window) {
 	if (name == NULL) {
 		return 0;
 	}
-	struct output *output = output_find(window->wayland->display, name);
-	if (output == NULL) {
-		return -1;
-	}
-	output_watch_init(&window->watch, window->wayland->display, name, output,
+	return output_watch_init(&window->watch, window->wayland->display, name,
 			handle_output_changed, window);
-	return 0;
 }
 
 static void choose_place(struct window *window) {

@@ -291,13 +291,10 @@ static int taker_connect(
 				missing_global(taker));
 		return -1;
 	}
-	if (options->output != NULL) {
-		struct output *output = output_find(taker->display, options->output);
-		if (output == NULL) {
-			return -1;
-		}
-		output_watch_init(&taker->watch, taker->display, options->output, output,
-				handle_output_changed, taker);
+	if (options->output != NULL &&
+			output_watch_init(&taker->watch, taker->display, options->output,
+					handle_output_changed, taker) < 0) {
+		return -1;
 	}
 	return display_add_to_loop(taker->display, event, &taker->source);
 }

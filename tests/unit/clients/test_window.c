@@ -3,11 +3,55 @@
 #include "common/window.h"
 
 #include "tap.h"
+#include "writing_compositor.h"
 
 static bool lies(const struct window *window, struct box box) {
 	struct box found = window_picture_box(window);
 	return found.x == box.x && found.y == box.y && found.width == box.width &&
 			found.height == box.height;
+}
+
+static struct wl_global *output;
+
+/* The output goes as soon as it has told its name. */
+static void bind_output(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
+	struct wl_resource *bound =
+			wl_resource_create(client, &wl_output_interface, (int)version, id);
+	wl_resource_set_dispatcher(bound, ignore, NULL, NULL, NULL);
+	wl_output_send_name(bound, "brief");
+	wl_output_send_done(bound);
+	wl_global_remove(output);
+}
+
+static void add_output(struct compositor *compositor) {
+	output = wl_global_create(compositor->display, &wl_output_interface, 4, NULL, bind_output);
+}
+
+/* On that output. */
+static int show_there(void) {
+	static const struct window_options options = {
+			.title = "there", .app_id = "there", .fullscreen = true, .output = "brief"};
+	struct wayland wayland;
+	struct window window;
+	if (connect_client(&wayland) == NULL) {
+		return 2;
+	}
+	window_init(&window, &wayland, &options);
+	bool answered = wl_display_roundtrip(wayland.display) >= 0 &&
+			wl_display_roundtrip(wayland.display) >= 0;
+	return answered && window.watch.output == NULL ? 0 : 1;
+}
+
+static void test_in_a_compositor(void) {
+	char folder[] = "/tmp/gid-window-XXXXXX";
+	struct compositor compositor;
+	if (mkdtemp(folder) == NULL) {
+		return;
+	}
+	setenv("XDG_RUNTIME_DIR", folder, 1);
+	tap_ok(meet(&compositor, add_output, show_there) == 0,
+			"an output that goes while it is searched for is not taken for one");
+	rmdir(folder);
 }
 
 int main(void) {
@@ -32,5 +76,6 @@ int main(void) {
 			"pixel by pixel, where it has as many as the window has on its screen");
 	window.picture_height = 6;
 	tap_ok(lies(&window, (struct box){250, 0, 1500, 3}), "else as large as fits");
+	test_in_a_compositor();
 	return tap_finish();
 }

@@ -26,7 +26,7 @@ struct compositor {
 	char told[512]; /* what was asked of objects of the protocol, in words */
 };
 
-static void note(struct compositor *compositor, const char *format, ...) {
+static inline void note(struct compositor *compositor, const char *format, ...) {
 	size_t length = strlen(compositor->told);
 	va_list arguments;
 	va_start(arguments, format);
@@ -38,12 +38,21 @@ static inline void handle_destroy(struct wl_client *client, struct wl_resource *
 	wl_resource_destroy(resource);
 }
 
+/* What is asked for is made, and does nothing either. */
 static int ignore(const void *implementation, void *object, uint32_t opcode,
 		const struct wl_message *message, union wl_argument *arguments) {
-	if (strcmp(message->name, "create_surface") == 0) {
-		struct wl_resource *surface = wl_resource_create(wl_resource_get_client(object),
-				&wl_surface_interface, 4, arguments[0].n);
-		wl_resource_set_dispatcher(surface, ignore, NULL, NULL, NULL);
+	int number = 0;
+	for (const char *type = message->signature; *type != '\0'; type++) {
+		if (strchr("?0123456789", *type) != NULL) {
+			continue;
+		}
+		if (*type == 'n' && message->types[number] != NULL) {
+			struct wl_resource *made = wl_resource_create(
+					wl_resource_get_client(object), message->types[number],
+					wl_resource_get_version(object), arguments[number].n);
+			wl_resource_set_dispatcher(made, ignore, NULL, NULL, NULL);
+		}
+		number++;
 	}
 	return 0;
 }
