@@ -212,6 +212,12 @@ bool window_has_own_size(const struct window *window) {
 			(window->options.width > 0 && window->options.height > 0);
 }
 
+/* In units of the window: no picture is so small that it has none. */
+static int32_t window_length(const struct window *window, int32_t pixels) {
+	int32_t length = surface_scale_from_pixels(&window->scale, pixels);
+	return length > 0 ? length : 1;
+}
+
 /* The size that the compositor wants, else that of the options, else the picture's. */
 static void window_choose_size(struct window *window) {
 	const struct window_options *options = &window->options;
@@ -219,13 +225,11 @@ static void window_choose_size(struct window *window) {
 		window->width = window->next_width;
 		window->height = window->next_height;
 	} else if (!options->leads || window->width == 0) {
-		const struct surface_scale *scale = &window->scale;
-		window->width = options->width > 0
-				? options->width
-				: surface_scale_from_pixels(scale, window->picture_width);
+		window->width = options->width > 0 ? options->width
+						   : window_length(window, window->picture_width);
 		window->height = options->height > 0
 				? options->height
-				: surface_scale_from_pixels(scale, window->picture_height);
+				: window_length(window, window->picture_height);
 	}
 }
 

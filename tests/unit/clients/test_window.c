@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Where a picture lies in its window. */
+/* Where a picture lies in its window, and how large that is. */
 #include "common/window.h"
 
 #include "tap.h"
@@ -9,6 +9,21 @@ static bool lies(const struct window *window, struct box box) {
 	struct box found = window_picture_box(window);
 	return found.x == box.x && found.y == box.y && found.width == box.width &&
 			found.height == box.height;
+}
+
+/* Of one pixel, on a screen that has three of them in each unit. */
+static int show_least(void) {
+	static const struct window_options options = {
+			.title = "least", .app_id = "least", .leads = true};
+	struct wayland wayland;
+	struct window window;
+	if (connect_client(&wayland) == NULL || window_init(&window, &wayland, &options) < 0) {
+		return 2;
+	}
+	window.configured = true;
+	window.scale.value = 3 * SURFACE_SCALE_ONE;
+	window_set_picture_size(&window, 1, 1);
+	return window.width == 1 && window.height == 1 ? 0 : 1;
 }
 
 static struct wl_global *output;
@@ -49,6 +64,7 @@ static void test_in_a_compositor(void) {
 		return;
 	}
 	setenv("XDG_RUNTIME_DIR", folder, 1);
+	tap_ok(meet(&compositor, NULL, show_least) == 0, "no window has no size");
 	tap_ok(meet(&compositor, add_output, show_there) == 0,
 			"an output that goes while it is searched for is not taken for one");
 	rmdir(folder);
