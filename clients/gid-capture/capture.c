@@ -286,7 +286,6 @@ static void handle_captured(void *data, const struct source_picture *picture) {
 	struct screen_buffer *buffer = capture->asked;
 	struct source_picture known = *picture;
 	bool changed = true;
-	capture->asked = NULL;
 	capture->counts.captured++;
 	if (!capture->source->knows_damage) {
 		known.damage = find_changed(capture, buffer);
@@ -301,9 +300,13 @@ static void handle_captured(void *data, const struct source_picture *picture) {
 	}
 	mark_stale(capture, buffer, known.damage);
 	capture_rest(capture, changed);
-	if (changed && !buffer->retired) {
+	if (changed && buffer->retired) {
+		capture->source->interface->refresh(capture->source); // what changed is not lost
+	} else if (changed) {
 		capture_send(capture, buffer, &known);
 	}
+	/* Only now: sending collects releases, and what they ask for must not be drawn into it. */
+	capture->asked = NULL;
 	capture_sweep(capture);
 	capture_next(capture);
 }
