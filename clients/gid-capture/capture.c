@@ -201,19 +201,19 @@ static int capture_place(struct capture *capture, const struct screen_buffer *bu
 	return window_copy(capture, buffer, &frame->gid);
 }
 
-/* The statistics of this producer and of those before it. */
+/* The statistics of this producer and of those before it, which may be replaced by them. */
 static void capture_get_stats(const struct capture *capture, struct gid_producer_stats *stats) {
-	const struct gid_producer_stats *past = &capture->past;
+	const struct gid_producer_stats past = capture->past;
 	*stats = (struct gid_producer_stats){0};
 	if (capture->producer != NULL) {
 		gid_producer_get_stats(capture->producer, stats);
 	}
-	stats->frames += past->frames;
-	stats->delivered += past->delivered;
-	stats->dropped += past->dropped;
-	stats->leases_expired += past->leases_expired;
-	stats->copied_frames += past->copied_frames;
-	stats->copied_bytes += past->copied_bytes;
+	stats->frames += past.frames;
+	stats->delivered += past.delivered;
+	stats->dropped += past.dropped;
+	stats->leases_expired += past.leases_expired;
+	stats->copied_frames += past.copied_frames;
+	stats->copied_bytes += past.copied_bytes;
 }
 
 /* Sends it as the stream's picture. */

@@ -323,8 +323,25 @@ static void test_memory_that_goes(void) {
 	end(&capture, event);
 }
 
+static void test_counts(void) {
+	struct capture capture;
+	sd_event *event;
+	bool begun = begin(&capture, &event);
+	draw();
+	for (int times = 0; times < 2; times++) {
+		capture.screens.output_gone(&capture, &fake.output);
+		capture.screens.output_there(&capture, &fake.output);
+		fake.stats.frames = 5;
+	}
+	capture.screens.output_gone(&capture, &fake.output);
+	tap_ok(begun && capture.past.frames == 1 + 5 + 5,
+			"what was sent is counted once, however often the output goes");
+	end(&capture, event);
+}
+
 int main(void) {
 	test_what_is_being_sent();
 	test_memory_that_goes();
+	test_counts();
 	return tap_finish();
 }
