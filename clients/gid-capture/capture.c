@@ -216,6 +216,16 @@ static void capture_get_stats(const struct capture *capture, struct gid_producer
 	stats->copied_bytes += past.copied_bytes;
 }
 
+/* There is nothing new, or no memory for it: the longer that lasts, the longer is the pause. */
+static void capture_slow_down(struct capture *capture) {
+	capture->pause_us *= 2;
+	if (capture->pause_us < PAUSE_FIRST_US) {
+		capture->pause_us = PAUSE_FIRST_US;
+	} else if (capture->pause_us > PAUSE_MOST_US) {
+		capture->pause_us = PAUSE_MOST_US;
+	}
+}
+
 /* Sends it as the stream's picture. */
 static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 		const struct source_picture *picture) {
@@ -231,8 +241,12 @@ static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 			gid_slab_give(capture->window, gid_slot_of(frame.gid));
 		}
 	}
+	if (ret == -EAGAIN) {
+		/* Readers on other machines hold all slots. A lease later they lose them. */
+		gid_producer_lacks_memory(capture->producer);
+		capture_slow_down(capture);
+	}
 	if (ret == -EAGAIN || (ret == -EINVAL && buffer_is_revoked(buffer))) {
-		/* Readers hold all memory, or the buffer was revoked just now. */
 		capture->source->interface->refresh(capture->source);
 		return;
 	}
@@ -266,18 +280,12 @@ static void mark_stale(
 	newest->filled = true;
 }
 
-/* The longer nothing changes, the longer the pause between two looks. */
 static void capture_rest(struct capture *capture, bool changed) {
 	if (changed) {
 		capture->pause_us = 0;
-		return;
-	}
-	capture->counts.unchanged++;
-	capture->pause_us *= 2;
-	if (capture->pause_us < PAUSE_FIRST_US) {
-		capture->pause_us = PAUSE_FIRST_US;
-	} else if (capture->pause_us > PAUSE_MOST_US) {
-		capture->pause_us = PAUSE_MOST_US;
+	} else {
+		capture->counts.unchanged++;
+		capture_slow_down(capture);
 	}
 }
 

@@ -434,6 +434,26 @@ def test_a_still_picture_whose_memory_was_taken(
     stop(capture)
 
 
+def test_readers_on_other_machines_that_keep_all(
+    make_cockpit: Callable[..., Cockpit], tmp_path: Path
+) -> None:
+    """And say all the time that they live: others there get what is new."""
+    cockpit = make_cockpit(CONFIG.replace("window=4M", "window=64M"))
+    start(cockpit)
+    weston = Weston(tmp_path, cockpit.env("open"))
+    weston.start()
+    Program(["weston-simple-shm"], weston.environment, tmp_path)
+    capture = Program([CAPTURE, "--stream=desktop"], weston.environment, tmp_path)
+    wait_for(lambda: cockpit.status("open")["streams"], "the stream")
+    place = (LIBGID, cockpit.socket("host"), "desktop", "open")
+    with StreamReader(*place) as reader, ExitStack() as stack:
+        for _ in range(3):  # each of which keeps other pictures than those before it
+            stack.enter_context(keeper(*place))
+            for _ in range(14):
+                reader.next()
+    stop(capture)
+
+
 def window_of(windows: Screen) -> str:
     """The identifier of the only one."""
     listed = windows.run(CAPTURE, "--list")

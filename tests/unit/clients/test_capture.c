@@ -323,6 +323,18 @@ static void test_memory_that_goes(void) {
 	end(&capture, event);
 }
 
+static void test_other_machines(void) {
+	struct capture capture;
+	sd_event *event;
+	bool begun = begin(&capture, &event);
+	fake.needs_window = fake.is_full = true;
+	draw();
+	tap_ok(begun && fake.lacks == 1,
+			"who keeps all memory that other machines can see loses it");
+	tap_ok(capture.pause_us > 0, "and meanwhile pictures are not drawn in vain without a pause");
+	end(&capture, event);
+}
+
 static void test_counts(void) {
 	struct capture capture;
 	sd_event *event;
@@ -342,6 +354,7 @@ static void test_counts(void) {
 int main(void) {
 	test_what_is_being_sent();
 	test_memory_that_goes();
+	test_other_machines();
 	test_counts();
 	return tap_finish();
 }
