@@ -81,7 +81,11 @@ static void output_add(struct screens *screens, uint32_t global, uint32_t versio
 
 static void output_destroy(struct screens_output *output) {
 	wl_list_remove(&output->link);
-	wl_output_destroy(output->output);
+	if (wl_output_get_version(output->output) >= WL_OUTPUT_RELEASE_SINCE_VERSION) {
+		wl_output_release(output->output);
+	} else {
+		wl_output_destroy(output->output);
+	}
 	free(output->name);
 	free(output);
 }
@@ -97,8 +101,9 @@ static void window_destroy(struct screens_window *window) {
 	free(window);
 }
 
-/* It stays in the list: a capture of it reports the end by itself. */
+/* A capture of it reports the end by itself. */
 static void window_closed(void *data, struct ext_foreign_toplevel_handle_v1 *handle) {
+	window_destroy(data);
 }
 
 static void window_done(void *data, struct ext_foreign_toplevel_handle_v1 *handle) {

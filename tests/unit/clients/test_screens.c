@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/* What gid-capture knows of a compositor whose outputs and windows come and go. */
+#include "screens.h"
+
+#include "common/display_connection.h"
+#include "ext-foreign-toplevel-list-v1-protocol.h"
+#include "tap.h"
+#include "writing_compositor.h"
+
+/* Enough for all that follows on the end of an output and of a window. */
+#define ROUNDTRIPS 3
+
+static struct wl_global *output;
+
+static int handle_end(const void *implementation, void *object, uint32_t opcode,
+		const struct wl_message *message, union wl_argument *arguments) {
+	note(wl_resource_get_user_data(object), "%s: %s\n", wl_resource_get_class(object),
+			message->name);
+	wl_resource_destroy(object);
+	return 0;
+}
+
+/* It goes as soon as it is known. */
+static void bind_output(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
+	struct wl_resource *bound =
+			wl_resource_create(client, &wl_output_interface, (int)version, id);
+	wl_resource_set_dispatcher(bound, handle_end, NULL, data, NULL);
+	wl_global_remove(output);
+}
+
+/* A window that is closed as soon as it is known. */
+static void bind_list(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
+	struct wl_resource *list = wl_resource_create(
+			client, &ext_foreign_toplevel_list_v1_interface, (int)version, id);
+	struct wl_resource *window = wl_resource_create(
+			client, &ext_foreign_toplevel_handle_v1_interface, (int)version, 0);
+	wl_resource_set_dispatcher(list, ignore, NULL, NULL, NULL);
+	wl_resource_set_dispatcher(window, handle_end, NULL, data, NULL);
+	ext_foreign_toplevel_list_v1_send_toplevel(list, window);
+	ext_foreign_toplevel_handle_v1_send_identifier(window, "one");
+	ext_foreign_toplevel_handle_v1_send_done(window);
+	ext_foreign_toplevel_handle_v1_send_closed(window);
+}
+
+static void add(struct compositor *compositor) {
+	wl_global_create(compositor->display, &wl_shm_interface, 1, (void *)&wl_shm_interface,
+			bind_other);
+	output = wl_global_create(
+			compositor->display, &wl_output_interface, 4, compositor, bind_output);
+	wl_global_create(compositor->display, &ext_foreign_toplevel_list_v1_interface, 1,
+			compositor, bind_list);
+}
+
+/* Returns 0 if it knows none of both in the end. */
+static int run_client(void) {
+	struct screens screens;
+	struct wl_display *display = display_connect();
+	if (display == NULL || screens_init(&screens, display) < 0) {
+		return 2;
+	}
+	for (int i = 0; i < ROUNDTRIPS; i++) {
+		wl_display_roundtrip(display);
+	}
+	bool knows_none = wl_list_empty(&screens.outputs) && wl_list_empty(&screens.windows);
+	screens_finish(&screens);
+	wl_display_disconnect(display);
+	return knows_none ? 0 : 1;
+}
+
+int main(void) {
+	char folder[] = "/tmp/gid-screens-XXXXXX";
+	if (mkdtemp(folder) == NULL) {
+		return EXIT_FAILURE;
+	}
+	setenv("XDG_RUNTIME_DIR", folder, 1);
+	struct compositor compositor;
+	tap_ok(meet(&compositor, add, run_client) == 0, "what has gone is forgotten");
+	tap_ok(strstr(compositor.told, "wl_output: release\n") != NULL,
+			"and the compositor can forget the output");
+	tap_ok(strstr(compositor.told, "ext_foreign_toplevel_handle_v1: destroy\n") != NULL,
+			"and the window");
+	rmdir(folder);
+	return tap_finish();
+}
