@@ -572,27 +572,66 @@ static void camera_present(struct camera *camera, const struct gid_frame *receiv
 	}
 }
 
-static void camera_fetched(struct camera *camera, int error, struct gid_slab *slab) {
-	const struct gid_frame *frame = &camera->fetching;
-	bool is_there = error == 0;
-	if (is_there && !can_be_shown(camera, slab, frame)) {
-		is_there = false;
-		gid_slab_unref(slab);
-	} else if (is_there && !has_same_form(camera, slab, frame) && is_too_early(camera)) {
+/* Drops what waits to be fetched. */
+static void camera_drop_next(struct camera *camera) {
+	if (camera->has_next) {
+		camera->has_next = false;
+		gid_consumer_release(camera->consumer, &camera->next);
+	}
+}
+
+/* Something newer is shown than what is fetched, or waits for that. */
+static void camera_pass(struct camera *camera) {
+	camera_drop_next(camera);
+	camera->is_passed = camera->is_fetching;
+}
+
+static void camera_use(struct camera *camera, const struct gid_frame *frame);
+
+/* Goes on with what came meanwhile in new memory. */
+static void camera_go_on(struct camera *camera) {
+	const struct gid_frame next = camera->next;
+	if (camera->has_next && !camera->failed) {
+		camera->has_next = false;
+		camera_use(camera, &next);
+	}
+}
+
+/* Takes the reference. */
+static void camera_take_fetched(struct camera *camera, struct gid_slab *slab) {
+	const struct gid_frame frame = camera->fetching;
+	bool good = can_be_shown(camera, slab, &frame);
+	bool same = good && has_same_form(camera, slab, &frame);
+	bool shows = good && !camera->is_passed;
+	camera->is_early = shows && !same && is_too_early(camera);
+	if (camera->is_early) {
 		gid_slab_unref(slab); // it is asked for again by then
-		camera->is_early = true;
 		return;
 	}
 	camera->is_fetching = false;
-	if (is_there) {
-		camera_add_slab(camera, slab, frame);
-		camera_present(camera, frame);
-		return;
+	if (shows || same) {
+		camera_add_slab(camera, slab, &frame);
+	} else {
+		gid_slab_unref(slab);
 	}
-	gid_consumer_release(camera->consumer, &camera->fetching);
+	if (shows) {
+		camera_present(camera, &frame);
+	} else {
+		gid_consumer_release(camera->consumer, &frame);
+	}
+}
+
+static void camera_fetched(struct camera *camera, int error, struct gid_slab *slab) {
+	if (error == 0) {
+		camera_take_fetched(camera, slab);
+	} else {
+		camera->is_fetching = false;
+		gid_consumer_release(camera->consumer, &camera->fetching);
+	}
 	if (error != 0 && error != -ENOENT && error != -ENOTCONN) { // else it went away meanwhile
 		camera_end(camera, camera->options->stream, explain(camera, error));
 	}
+	camera_go_on(camera);
 }
 
 static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
@@ -609,18 +648,42 @@ static void camera_ask(struct camera *camera) {
 	}
 }
 
-/* Imports the slab of a frame. Meanwhile other frames in new memory are dropped. */
+/*
+ * Imports the slab of a frame. While that goes on the newest of further ones waits. What is too
+ * early to be shown is replaced by it.
+ */
 static void camera_fetch(struct camera *camera, const struct gid_frame *frame) {
-	if (camera->is_fetching) {
-		gid_consumer_release(camera->consumer, frame);
+	if (camera->is_fetching && !camera->is_early) {
+		camera_drop_next(camera);
+		camera->next = *frame;
+		camera->has_next = true;
 		return;
 	}
+	if (camera->is_early) {
+		gid_consumer_release(camera->consumer, &camera->fetching);
+	}
 	camera->fetching = *frame;
-	camera->is_fetching = true;
-	camera_ask(camera);
+	camera->is_passed = false;
+	if (!camera->is_early) {
+		camera->is_fetching = true;
+		camera_ask(camera);
+	}
 }
 
 /* --- the stream ------------------------------------------------------------------------------- */
+
+/* Shows the frame, or fetches its memory first. */
+static void camera_use(struct camera *camera, const struct gid_frame *frame) {
+	const struct gid_slab *slab = slots_slab(&camera->slots, frame->gid);
+	if (slab == NULL || !has_same_form(camera, slab, frame)) {
+		camera_fetch(camera, frame);
+	} else if (can_be_shown(camera, slab, frame)) {
+		camera_pass(camera);
+		camera_present(camera, frame);
+	} else {
+		gid_consumer_release(camera->consumer, frame);
+	}
+}
 
 static void camera_take(struct camera *camera, const struct gid_frame *received) {
 	camera->last_frame = gid_clock_now();
@@ -628,6 +691,9 @@ static void camera_take(struct camera *camera, const struct gid_frame *received)
 	if (received->gid == GID_NONE) { // its end, or nothing to be shown
 		bool ends = (received->flags & (GID_FRAME_EOS | GID_FRAME_HIDDEN)) != 0;
 		gid_consumer_release(camera->consumer, received);
+		if (ends) {
+			camera_pass(camera);
+		}
 		if (ends && camera->present != NULL) { // else readers know it already
 			camera_set_present(camera, NULL);
 			camera_show(camera);
@@ -635,15 +701,8 @@ static void camera_take(struct camera *camera, const struct gid_frame *received)
 		return;
 	}
 	camera->counts.frames++;
-	const struct gid_slab *slab = slots_slab(&camera->slots, received->gid);
-	camera->counts.new_memory += slab == NULL;
-	if (slab == NULL || !has_same_form(camera, slab, received)) {
-		camera_fetch(camera, received);
-	} else if (can_be_shown(camera, slab, received)) {
-		camera_present(camera, received);
-	} else {
-		gid_consumer_release(camera->consumer, received);
-	}
+	camera->counts.new_memory += slots_slab(&camera->slots, received->gid) == NULL;
+	camera_use(camera, received);
 }
 
 /* Takes the rest in the next turn: the descriptor becomes readable only after -EAGAIN. */

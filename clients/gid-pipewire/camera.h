@@ -47,7 +47,9 @@ struct camera {
 	struct camera_buffer buffers[SLOTS_MAX];
 	struct camera_frame *present; // what the stream shows; NULL: nothing
 	struct gid_frame fetching;    // whose memory is being asked for
-	bool is_fetching, filled, failed, finishing;
+	struct gid_frame next;	      // newer, and in memory that is not known, either
+	bool is_fetching, has_next, filled, failed, finishing;
+	bool is_passed;	 // what is fetched is older than what was shown since
 	bool told_fault; // why a frame was left out
 	bool is_early; // what is fetched has another form, and PipeWire is to be told of that later
 	uint64_t tick_ns;    // how often on_tick() comes

@@ -61,6 +61,15 @@ class Pipewire:
         found = [thing["info"]["props"] for thing in self.dump() if "Node" in thing["type"]]
         return {node["node.name"]: node for node in found if "node.name" in node}
 
+    def size(self) -> tuple[int, int] | None:
+        """Of the camera's pictures, as it offers them now."""
+        for thing in self.dump():
+            info = thing["info"] if "Node" in thing["type"] else {}
+            formats = info.get("params", {}).get("EnumFormat", [])
+            if formats and info["props"].get("node.name") == CAMERA:
+                return formats[0]["size"]["width"], formats[0]["size"]["height"]
+        return None
+
     def camera(self, *options: str) -> Program:
         return self.start(
             BUILD / "clients/gid-pipewire", "--domain=open", "--stream=movie", *options
@@ -289,6 +298,21 @@ def test_a_part_that_begins_within_a_sample(pipewire: Pipewire, send: Send, tmp_
     wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
     reader = pipewire.player(tmp_path / "pictures")
     wait_part(reader, tmp_path / "pictures", 0, width, height)
+
+
+@pytest.mark.parametrize("sizes", [(128, 96, 64), (128, 96, 128)], ids=["another", "as before"])
+def test_the_last_of_several_sizes(pipewire: Pipewire, send: Send, sizes: tuple[int, ...]) -> None:
+    """Of a window that is drawn larger or smaller, and then stands still: it is the one that is
+    shown, though PipeWire is told of a few a second."""
+    producer = send("XR24")
+    paint_part(producer, PART)
+    pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    time.sleep(0.3)  # so that PipeWire is told of the next one at once
+    for size in sizes:
+        paint_part(producer, (64, 40, size, size))
+    time.sleep(1)  # in which more than one was told
+    wait_for(lambda: pipewire.size() == (sizes[-1], sizes[-1]), "the last size")
 
 
 @pytest.mark.parametrize("transform", [1, 4, 5, 6, 7])
