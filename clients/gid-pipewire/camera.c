@@ -133,6 +133,18 @@ static void buffer_describe_planes(
 	}
 }
 
+/*
+ * When the picture came to be. If readers got a later one already, as of this picture when it was
+ * shown before: now. Encoders and muxers need times that increase.
+ */
+static uint64_t camera_next_time(struct camera *camera, const struct gid_frame *frame) {
+	uint64_t now = gid_clock_now();
+	bool captured = frame != NULL && frame->capture_time < now;
+	uint64_t time = captured ? frame->capture_time : now;
+	camera->last_time = time > camera->last_time ? time : now;
+	return camera->last_time;
+}
+
 static void buffer_describe(struct camera *camera, struct camera_buffer *buffer,
 		const struct camera_frame *shown) {
 	const struct gid_frame *frame = shown != NULL ? &shown->frame : NULL;
@@ -143,12 +155,10 @@ static void buffer_describe(struct camera *camera, struct camera_buffer *buffer,
 	struct spa_meta_header *header =
 			spa_buffer_find_meta_data(spa, SPA_META_Header, sizeof(*header));
 	if (header != NULL) {
-		bool captured = frame != NULL && frame->capture_time != GID_TIME_NONE;
-		uint64_t time = captured ? frame->capture_time : gid_clock_now();
 		bool broken = frame != NULL && (frame->flags & GID_FRAME_CORRUPTED) != 0;
 		*header = (struct spa_meta_header){
 				.flags = broken ? SPA_META_HEADER_FLAG_CORRUPTED : 0,
-				.pts = (int64_t)time,
+				.pts = (int64_t)camera_next_time(camera, frame),
 				.seq = frame != NULL ? frame->sequence : 0,
 		};
 	}

@@ -55,6 +55,7 @@ struct camera {
 	uint64_t tick_ns;    // how often on_tick() comes
 	uint64_t last_frame; // CLOCK_MONOTONIC, ns
 	uint64_t last_shown; // the same, of what was shown last
+	uint64_t last_time;  // the same, which readers were told of a picture last
 	uint64_t last_form;  // the same, when PipeWire was told of a form last
 	struct camera_counts {
 		uint64_t frames, shown, busy, new_memory, forms, copied, fillers;

@@ -17,6 +17,22 @@ uint8_t *slots_own(const struct slots *slots, uint32_t number) {
 	return slots->own + slots->size * number;
 }
 
+/* Readers that lay the camera over something else would show that through a black without alpha. */
+static void fill_alpha(const struct slots *slots, uint8_t *picture) {
+	const struct gid_layout *layout = &slots->layout;
+	const struct gid_format_info *format = gid_format_find(layout->fourcc);
+	const struct gid_format_sample *alpha = &format->samples[3];
+	const uint64_t mask = ((UINT64_C(1) << alpha->bits) - 1) << alpha->shift;
+	const uint32_t bytes = gid_format_row_bytes(layout->fourcc, 0, layout->width);
+	for (uint32_t y = 0; y < layout->height && mask != 0; y++) {
+		uint8_t *row = picture + layout->planes[0].offset +
+				(size_t)y * layout->planes[0].stride;
+		for (uint32_t x = 0; x < bytes; x++) {
+			row[x] = (uint8_t)(mask >> x % format->planes[0].bytes * 8);
+		}
+	}
+}
+
 /* Zero is black, but in YUV, where luma has its own and colours the middle of their range. */
 void slots_fill_black(const struct slots *slots, uint32_t number) {
 	const struct gid_layout *layout = &slots->layout;
@@ -24,6 +40,7 @@ void slots_fill_black(const struct slots *slots, uint32_t number) {
 	const struct gid_format_info *format = gid_format_find(layout->fourcc);
 	memset(picture, 0, slots->size);
 	if (format->kind != GID_FORMAT_YUV) {
+		fill_alpha(slots, picture);
 		return;
 	}
 	for (uint32_t i = 0; i < 3; i++) {

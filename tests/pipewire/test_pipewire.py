@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """gid-pipewire: a stream as a camera of a real PipeWire, and what its readers get."""
 
+import itertools
 import json
 import os
 import re
@@ -27,6 +28,7 @@ FORMATS = {  # GStreamer's name, and bytes a pixel
     "YU12": ("I420", 1.5),
     "YUYV": ("YUY2", 2),
     "XR24": ("BGRx", 4),
+    "AR24": ("BGRA", 4),
 }
 READER = "p,media.type=Video,media.category=Capture,media.role=Camera"
 CAMERA = "gid.open.movie"
@@ -194,6 +196,37 @@ def test_readers_outlive_the_producer(pipewire: Pipewire, send: Send, format: st
     producer = send(format)
     paint(producer, 60)
     reader.wait_picture(60)
+
+
+def test_black_is_opaque(pipewire: Pipewire, send: Send) -> None:
+    """Whoever lays the camera over something else sees nothing of that."""
+    producer = send("AR24")
+    paint(producer, 50)
+    pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.reader("AR24")
+    reader.wait_picture(50)
+    producer.close()
+    wait_for(
+        lambda: set(np.fromfile(reader.file, "<u4")[-WIDTH * HEIGHT :].tolist()) == {0xFF000000},
+        "an opaque black",
+    )
+
+
+def test_times_increase(pipewire: Pipewire, send: Send) -> None:
+    """Also of a picture that stands still, which is shown again and again."""
+    paint(send(), 99)
+    pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    text = f"pipewiresrc target-object={CAMERA} stream-properties={READER} "
+    text += "! identity silent=false ! fakesink sync=false"
+    reader = pipewire.start("gst-launch-1.0", "-v", *text.split())
+
+    def times() -> list[str]:
+        return re.findall(r"\(identity0:sink\).*? pts: ([\d:.]+),", reader.stdout)
+
+    wait_for(lambda: len(times()) >= 4, "four pictures")
+    assert all(one < other for one, other in itertools.pairwise(times())), times()
 
 
 def test_no_picture_is_copied(pipewire: Pipewire, send: Send) -> None:
