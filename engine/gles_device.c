@@ -293,10 +293,23 @@ bool gles_device_is_lost(struct gles_device *device) {
 	return device->lost;
 }
 
-void gles_device_clear_errors(void) {
+void gles_device_note_errors(struct gles_device *device) {
 	/* A lost context has one forever; another has one of each kind at most. */
 	for (int i = 0; i < 8 && glGetError() != GL_NO_ERROR; i++) {
+		device->failed = true;
 	}
+}
+
+bool gles_device_take_failure(struct gles_device *device) {
+	gles_device_note_errors(device);
+	if (!device->failed) {
+		return false;
+	}
+	device->failed = false;
+	for (int i = 0; i < GLES_PLANES; i++) { /* one of them may have no memory */
+		device->planes[i].width = device->planes[i].height = 0;
+	}
+	return true;
 }
 
 /* --- textures and rectangles ------------------------------------------------------------------ */

@@ -92,6 +92,7 @@ struct gles_device {
 	bool has_pixels;      /* those of the target's memory, or newer ones */
 	pixman_box32_t drawn; /* what is newer; empty: nothing */
 	bool is_reading;      /* dma-bufs may be read still */
+	bool failed;	      /* something may be missing in it */
 	bool lost;
 };
 
@@ -108,8 +109,11 @@ void gles_device_destroy(struct gles_device *device);
 /* Before the other functions. Returns whether the context is there. */
 bool gles_device_enter(struct gles_device *device);
 
-/* What went wrong before does not count any more. */
-void gles_device_clear_errors(void);
+/* Notes the errors that there are, so that the next one is the caller's own. */
+void gles_device_note_errors(struct gles_device *device);
+
+/* Whether there was an error since the last call, as where a texture got no memory. */
+bool gles_device_take_failure(struct gles_device *device);
 
 /* Has this program draw what comes. Returns 0; -ENOTSUP: the driver cannot make it. */
 int gles_device_use(struct gles_device *device, enum gles_kind kind, bool bilinear);

@@ -54,6 +54,7 @@ static int begin(struct drawing *drawing) {
 		return -ENOTSUP;
 	}
 	struct gles_device *device = drawing->device;
+	gles_device_take_failure(device); /* of the target before */
 	if (layout->width > device->largest || layout->height > device->largest ||
 			gles_device_resize(device, layout->width, layout->height) < 0) {
 		return -ENOTSUP;
@@ -112,17 +113,17 @@ static int flush(struct drawing *drawing, bool changes) {
 	if (box.x1 >= box.x2) {
 		return 0;
 	}
-	gles_device_clear_errors();
 	glPixelStorei(GL_PACK_ROW_LENGTH, (GLint)(plane->stride / 4));
 	glReadPixels(box.x1, box.y1, box.x2 - box.x1, box.y2 - box.y1, GL_RGBA, GL_UNSIGNED_BYTE,
 			drawing->memory + (size_t)box.y1 * plane->stride + (size_t)box.x1 * 4);
 	drawing->copies.flushed++;
 	drawing->cost += (uint64_t)(box.x2 - box.x1) * (uint64_t)(box.y2 - box.y1);
 	device->drawn = (pixman_box32_t){0};
+	const bool failed = gles_device_take_failure(device);
 	if (gles_device_is_lost(device)) {
 		return -EIO;
 	}
-	return glGetError() == GL_NO_ERROR ? 0 : -ENOMEM;
+	return failed ? -ENOMEM : 0;
 }
 
 /* --- what all commands have in common --------------------------------------------------------- */

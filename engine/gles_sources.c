@@ -113,7 +113,7 @@ static bool import_plane(struct gles_device *device, const struct picture *sourc
 		return false;
 	}
 	gles_device_size_plane(device, plane, 0, 0, 0);
-	gles_device_clear_errors();
+	gles_device_note_errors(device);
 	glEGLImageTargetTexture2DOES(GL_TEXTURE_2D, image);
 	bool done = glGetError() == GL_NO_ERROR;
 	eglDestroyImageKHR(device->display, image); /* the texture keeps what it needs */

@@ -475,6 +475,31 @@ static void test_lost(void) {
 	tap_ok(worst == 0 && by_gles.uses_device, "and a new one draws the next picture");
 }
 
+static PFNGLTEXSTORAGE2DPROC real_storage;
+
+/* As where there is no memory: the texture has none, and there is an error. */
+static void no_storage(
+		GLenum target, GLsizei levels, GLenum format, GLsizei width, GLsizei height) {
+	real_storage(target, levels, format, -1, -1);
+}
+
+static void test_no_memory(void) {
+	static struct bitmap source;
+	const struct engine_layer layer = layer_at(0, 0);
+	scatter(&source, DRM_FORMAT_XRGB8888, 61, 47); /* a size that no texture has */
+	const struct picture picture = picture_of(&source);
+	begin(DRM_FORMAT_XRGB8888);
+	real_storage = epoxy_glTexStorage2D;
+	epoxy_glTexStorage2D = no_storage;
+	drawing_layer(&by_gles, &layer, &picture);
+	epoxy_glTexStorage2D = real_storage;
+	tap_ok(drawing_flush(&by_gles) == -ENOMEM,
+			"that a device had no memory for a layer is told with the picture");
+	begin(DRM_FORMAT_XRGB8888);
+	const int ret = layer_both(&layer, &picture);
+	tap_ok(ret == 0 && difference() == 0, "and the next picture has it");
+}
+
 /* --- where it is not there -------------------------------------------------------------------- */
 
 /* In a process of its own: prints what it is told, as it returns. */
@@ -526,6 +551,7 @@ static void test_all(void) {
 	test_mixed();
 	test_many();
 	test_stopped();
+	test_no_memory();
 	test_lost();
 }
 
