@@ -174,6 +174,35 @@ def test_lanes_have_each_frame_of_a_stream_on_one_clock(tmp_path: Path, offset: 
             assert abs(found - time) <= (100_000 if offset else 1)
 
 
+def test_a_log_of_the_consumer_alone(tmp_path: Path) -> None:
+    """It is drawn by the consumer's clock, beside what its Weston did."""
+    cockpit = Cockpit(offset=5 * 10**9, frames=50)
+    weston = logs.run(frames=50, start=START + 5 * 10**9)
+    weston += gid_line(START + 5 * 10**9, "commit", 1, "1:42.0#0", 2, None, by="weston")
+    (data,) = page(tmp_path, cockpit.files[2], weston).data
+    (stream,) = data["streams"]
+    assert stream["sequence"] == list(range(1, 51))
+    assert stream["submit"] == [None] * 50 and None not in stream["receive"] + stream["shown"]
+    assert len(data["frames"]["begin"]) == 50
+
+
+def test_a_point_that_is_not_drawn(tmp_path: Path) -> None:
+    """The only one of its stream."""
+    (data,) = page(tmp_path, gid_line(START, "freed", 1, "1:42.0#0", 1)).data
+    assert data["streams"][0]["sequence"] == []
+
+
+def test_times_that_are_as_far_apart_as_can_be(tmp_path: Path) -> None:
+    """As a client can forge them in Weston's log."""
+    last, text = (2**32 - 1) * 10**9, ""
+    for number in range(1, 5):
+        gid = f"1:42.{number}#0"
+        text += gid_line(0, "submit", number, gid, 1)
+        text += gid_line(last if number > 2 else 0, "shown", number, gid, 1)
+    (data,) = page(tmp_path, text).data
+    assert data["streams"][0]["late"] == [0] * 4
+
+
 def test_an_outlier_of_a_stream_is_late(tmp_path: Path) -> None:
     cockpit = Cockpit(frames=200)
     shown = [line for line in cockpit.files[2].splitlines() if "gid_shown" in line]

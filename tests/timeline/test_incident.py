@@ -169,6 +169,20 @@ def test_the_trace_is_in_it(page: Path) -> None:
     assert sum(event["ph"] == "b" and event["cat"] == "stream" for event in events) == 899
 
 
+def test_a_timeline_of_the_consumer_alone(tmp_path: Path) -> None:
+    """As of a gid-cluster that has GID_TIMELINE: what the recorder saw of frames is less."""
+    lines = points("camera").splitlines(keepends=True)
+    timeline = b"".join(line for line in lines if b"gid_receive" in line)
+    made = json.dumps(head(timeline)).encode() + b"\n" + timeline + b'{"points":true}\n'
+    made += points("camera") + b'{"pictures":true}\n{"end":true}\n'
+    (tmp_path / "one.recording").write_bytes(made)
+    path = tmp_path / "one.html"
+    assert main(["incident", str(tmp_path / "one.recording"), "-o", str(path)]) == 0
+    drawn = re.search(r'<script type="application/json">(.*?)</script>', path.read_text(), re.S)
+    (stream,) = json.loads(drawn[1])["streams"]
+    assert (stream["name"], len(stream["sequence"])) == ("camera", 899)
+
+
 # --- what is none ---
 
 

@@ -45,6 +45,16 @@ class Joined:
         return int((self.times[point] >= 0).sum())
 
     @property
+    def home(self) -> int:
+        """The domain by whose clock it can be drawn: the owner's, unless no time of that is known.
+
+        As of a log that the consumer alone has written.
+        """
+        is_owners = self.offset is not None or self.route.consumer == NONE
+        is_known = is_owners or any(self.count(point) for point in ("capture", "submit"))
+        return self.route.owner if is_known else self.route.consumer
+
+    @property
     def is_between_domains(self) -> bool:
         return self.route.consumer not in (self.route.owner, NONE)
 

@@ -49,10 +49,10 @@ def views(runs: list[RunReport], streams: list[Joined]) -> list[View]:
     """The streams whose clocks are known to each other with the runs of those domains; then each
     run whose clock nobody knows, for itself."""
     offsets = {(one.route.owner, one.route.consumer): one.offset for one in streams if one.offset}
-    owners = dict.fromkeys(one.route.owner for one in streams)
+    domains = dict.fromkeys(one.home for one in streams)
     found = [
-        View([], [one for one in streams if one.route.owner in clocks], clocks)
-        for clocks in axes(offsets, owners)
+        View([], [one for one in streams if one.home in clocks], clocks)
+        for clocks in axes(offsets, domains)
     ]
     is_one_clock = len(found) == 1 and all(offset.same for offset in offsets.values())
     for part in runs:
@@ -156,7 +156,7 @@ def _weston_of(trace: Trace, output: int) -> str:
 
 
 def extent(view: View) -> tuple[int, int]:
-    """When the first and the last of all that is drawn was."""
+    """When the first and the last of all that is drawn was; of nothing that can be: 0."""
     ends = []
     for run in view.runs:
         ends += view.convert(run.domain)(np.array([run.first, run.last])).tolist()
@@ -164,13 +164,13 @@ def extent(view: View) -> tuple[int, int]:
         for times in _on_axis(joined, view).values():
             known = times[times != NONE]
             ends += [int(known.min()), int(known.max())] if len(known) else []
-    return min(ends), max(ends)
+    return min(ends, default=0), max(ends, default=0)
 
 
 def _on_axis(joined: Joined, view: View) -> Columns:
-    convert = view.convert(joined.route.owner)
+    convert = view.convert(joined.home)
     # Without an offset the consumer's times are of another clock, which nobody can draw here.
-    is_apart = joined.offset is None and joined.route.consumer not in (joined.route.owner, NONE)
+    is_apart = joined.offset is None and joined.route.consumer not in (joined.home, NONE)
     return {
         point: np.where(
             (joined.times[point] == NONE) | (is_apart and point in FOREIGN),
@@ -210,7 +210,9 @@ def _slowness(joined: Joined) -> np.ndarray:
         if (start, end) in joined.stages:
             began, ended = joined.times[start], joined.times[end]
             known = (began != NONE) & (ended != NONE)
-            found[known] = (ended - began)[known] - joined.stages[start, end].fence
+            spans, fence = (ended - began)[known], joined.stages[start, end].fence
+            fence = min(fence, np.iinfo(np.int64).max)  # of forged times there can be a larger one
+            found[known] = np.where(spans > fence, spans - fence, 0)
             break
     return np.maximum(found, 0)
 
