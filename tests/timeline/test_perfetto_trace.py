@@ -3,7 +3,9 @@
 the program in tests/timeline/perfetto; and of such as it can record, too."""
 
 import json
+import os
 import random
+import sys
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -225,6 +227,19 @@ def test_packets_in_bundles(tmp_path: Path) -> None:
             read_packets(tmp_path, SERVICE, Packet(compressed_packets=bad))
 
 
+def test_bundles_in_bundles(tmp_path: Path) -> None:
+    """Perfetto makes none; of a thousand the innermost could not be reached."""
+    packed = file_of([event(101 * S, INSTANT, "within")])
+    for _ in range(sys.getrecursionlimit()):
+        packed = file_of([Packet(compressed_packets=zlib.compress(packed, 0))])
+    (tmp_path / "made").write_bytes(packed)
+    with (
+        (tmp_path / "made").open("rb") as file,
+        pytest.raises(PerfettoTraceError, match="in another one"),
+    ):
+        read(file)
+
+
 def test_slices_without_an_end_or_a_begin(tmp_path: Path) -> None:
     found = read_packets(
         tmp_path,
@@ -295,9 +310,11 @@ def test_what_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 # --- pages of gid-recorder ---
 
 
-def page_of(tmp_path: Path, data: bytes) -> str:
+def page_of(tmp_path: Path, data: bytes | None) -> str:
+    """With this trace; None: with what is there."""
     (tmp_path / "incident.recording").write_bytes(recording())
-    (tmp_path / "weston.pftrace").write_bytes(data)
+    if data is not None:
+        (tmp_path / "weston.pftrace").write_bytes(data)
     words = [str(tmp_path / "incident.recording"), "-o", str(tmp_path / "incident.html")]
     assert main(["incident", *words, "--perfetto", str(tmp_path / "weston.pftrace")]) == 0
     return (tmp_path / "incident.html").read_text()
@@ -317,7 +334,26 @@ def test_a_page_has_them(tmp_path: Path) -> None:
     assert "What Perfetto recorded meanwhile is in the trace, too." in page
 
 
+def test_a_page_has_the_largest_counts(tmp_path: Path) -> None:
+    """Larger than JSON's whole numbers are for many readers."""
+    track = Packet(trusted_packet_sequence_id=1)
+    track.track_descriptor.uuid = 7
+    track.track_descriptor.counter.unit_multiplier = 1 << 62
+    clock = {"timestamp_clock_id": MONOTONIC}
+    count = event(NOW - 3 * S, COUNTER, counter_value=1 << 62, **clock)
+    page = page_of(tmp_path, file_of([track, count]))
+    trace = json.loads(page.partition('id="trace">')[2].partition("</script>")[0])["traceEvents"]
+    values = [e["args"]["value"] for e in trace if e["pid"] >= 40_000 and e["ph"] == "C"]
+    assert values == [float(1 << 124)]
+
+
 def test_a_page_is_made_whatever_they_are(tmp_path: Path) -> None:
     page = page_of(tmp_path, b"<script>")
     assert "Nothing that Perfetto recorded is in the trace: " in page
     assert "no trace in Perfetto&#39;s own format" in page
+
+
+def test_a_page_waits_for_no_pipe(tmp_path: Path) -> None:
+    """gid-recorder writes one page after the other."""
+    os.mkfifo(tmp_path / "weston.pftrace")
+    assert "weston.pftrace: it is no file" in page_of(tmp_path, None)

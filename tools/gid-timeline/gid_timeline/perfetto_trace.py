@@ -116,8 +116,10 @@ class PerfettoTrace:
 
     # --- packets ---
 
-    def add(self, packet: Any) -> None:
+    def add(self, packet: Any, is_packed: bool) -> None:
         if packet.compressed_packets:
+            if is_packed:
+                raise PerfettoTraceError("a bundle of packets is in another one")
             self._unpack(packet.compressed_packets)
             return
         sequence = self._sequences[packet.trusted_packet_sequence_id]
@@ -158,7 +160,7 @@ class PerfettoTrace:
             raise PerfettoTraceError(f"packets that cannot be unpacked: {error}") from error
         if unpacker.unconsumed_tail:
             raise PerfettoTraceError("a bundle of packets is too large")
-        self.cut |= _add_all(self, packets)
+        self.cut |= _add_all(self, packets, is_packed=True)
 
     def _set_clocks(self, sequence: _Sequence, clocks: Any) -> None:
         common = {one.clock_id: one.timestamp for one in clocks if one.clock_id < 64}
@@ -299,7 +301,7 @@ class PerfettoTrace:
             if event.kind == INSTANT:
                 yield at | {"ph": "i", "s": "t", "name": _text(event.name), "args": event.args}
             else:
-                value = event.value * track.unit
+                value = float(event.value) * track.unit  # whole numbers may be of 128 bits
                 total = total + value if track.is_incremental else value
                 yield at | {"ph": "C", "name": name, "args": {"value": total}}
 
@@ -347,7 +349,7 @@ def read(file: BinaryIO) -> PerfettoTrace:
     return found
 
 
-def _add_all(found: PerfettoTrace, data: bytes) -> bool:
+def _add_all(found: PerfettoTrace, data: bytes, is_packed: bool = False) -> bool:
     """Whether its end is missing."""
     view = memoryview(data)
     at, end = 0, len(data)
@@ -361,7 +363,7 @@ def _add_all(found: PerfettoTrace, data: bytes) -> bool:
             packet = Packet.FromString(view[at : at + size].tobytes())
         except DecodeError as error:
             raise PerfettoTraceError(f"the packet at byte {at} is damaged") from error
-        found.add(packet)
+        found.add(packet, is_packed)
         at += size
     return False
 

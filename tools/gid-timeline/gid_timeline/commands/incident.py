@@ -5,6 +5,7 @@ import argparse
 import contextlib
 import fcntl
 import os
+import stat
 
 from .common import UserError, add_perfetto, open_log, perfetto_events
 
@@ -37,6 +38,8 @@ def _run(options: argparse.Namespace) -> int:
     more = incident.More()
     if options.perfetto:
         try:
+            if not stat.S_ISREG(os.stat(options.perfetto).st_mode):
+                raise UserError(f"{options.perfetto}: it is no file")  # and could be without an end
             more.events = perfetto_events(options.perfetto, recorded.start, recorded.end)
         except (UserError, OSError) as error:  # the page is dearer than what could be in it, too
             more.missing = str(error)
