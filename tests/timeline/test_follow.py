@@ -249,6 +249,19 @@ def test_a_terminal_that_changes_its_size(watch: Watch) -> None:
     assert seen.screen.lines[0].startswith("the last 10 seconds")
 
 
+def test_nobody_reads_what_it_says(tmp_path: Path) -> None:
+    """Who had enough of it is no error, and a full disk is not the log's."""
+    (tmp_path / "tl.log").write_text(logs.run(frames=100))
+    words = [*COMMAND, str(tmp_path / "tl.log")]
+    ours, theirs = os.pipe()
+    os.close(ours)
+    full = "gid-timeline: standard output: No space left on device\n"
+    with os.fdopen(theirs, "w") as pipe, open("/dev/full", "w") as disk:
+        for output, told in ((pipe, (0, "")), (disk, (2, full))):
+            done = subprocess.run(words, env=ENV, stdout=output, stderr=subprocess.PIPE, text=True)
+            assert (done.returncode, done.stderr) == told
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -41,6 +41,8 @@ def _run(options: argparse.Namespace) -> int:
             screen.show if gid_console.obeys(sys.stdout) else _show_line,
         )
     except OSError as error:
+        if gid_console.output_error() is not None:
+            raise  # not the log's: who reads the output had enough, or the disk is full
         raise UserError(f"{options.log}: {error.strerror}") from error
     return 0
 
