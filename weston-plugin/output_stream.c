@@ -114,6 +114,20 @@ static void stream_drop_pending(struct output_stream *stream) {
 	}
 }
 
+/* A newer picture is sent instead: what changed in either is its damage. */
+static void stream_replace_pending(struct output_stream *stream, struct capture_target *target) {
+	struct capture_target *pending = stream->pending;
+	if (pending == NULL) {
+		return;
+	}
+	target->whole = target->whole || pending->whole;
+	target->frame.damage = target->whole
+			? (struct gid_box){0}
+			: box_join(target->frame.damage, pending->frame.damage);
+	stream->pending = NULL;
+	capture_target_give(pending);
+}
+
 static void stream_send(struct output_stream *stream, struct capture_target *target) {
 	int ret = gid_producer_send(stream->producer, &target->frame);
 	if (ret == -EINPROGRESS) {
@@ -166,7 +180,7 @@ static void handle_answered(void *data, struct capture_target *target, bool take
 	} else if (!target->whole && box_is_empty(target->frame.damage)) {
 		capture_target_give(target); /* it was drawn for another client's screenshot */
 	} else {
-		stream_drop_pending(stream);
+		stream_replace_pending(stream, target);
 		uint64_t copied = capture_target_finish(target);
 		if (copied > 0) {
 			target->frame.flags |= GID_FRAME_COPIED;
@@ -216,6 +230,14 @@ static void stream_end_later(struct output_stream *stream, struct capture_target
 			wl_display_get_event_loop(display), handle_ending, stream);
 }
 
+/* After a repaint that failed: nothing was drawn. What Weston was asked for it answers still. */
+static void stream_forget_asked(struct output_stream *stream) {
+	if (stream->asked != NULL && stream->draws) {
+		capture_target_give(stream->asked);
+	}
+	stream->asked = NULL;
+}
+
 static void stream_ask(struct output_stream *stream) {
 	const struct weston_mode *mode = stream->output->current_mode;
 	struct capture_targets *targets = wl_container_of(stream->targets.next, targets, link);
@@ -230,6 +252,7 @@ static void stream_ask(struct output_stream *stream) {
 		gid_producer_lacks_memory(stream->producer);
 	} else {
 		stream->asked->frame = (struct gid_frame)GID_FRAME_INIT;
+		stream->asked->whole = false; /* until it is known what changed */
 		stream->asked->frame.transform = stream->output->transform;
 	}
 }
@@ -265,6 +288,7 @@ static void handle_prepare_repaint(struct weston_output *output) {
 	}
 	stream->refresh_mhz = output->current_mode->refresh;
 	stream_end_drawn(stream);
+	stream_forget_asked(stream);
 	output_drawing_look(&stream->drawing);
 	if (stream_is_read(stream)) {
 		if (stream_leader(stream) != NULL) {
