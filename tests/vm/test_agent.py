@@ -2,8 +2,10 @@
 """What a hostile guest may send to the host's tools: they say what is wrong, and nobody waits."""
 
 import base64
+import errno
 import io
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -149,14 +151,32 @@ def test_what_is_heard_as_it_comes_is_not_kept(guest: Guest) -> None:
     assert len(command.texts["out"]) <= agents.HEARD_BYTES
 
 
-def test_one_who_hears_nonsense_ends_its_own_command_alone(guest: Guest) -> None:
-    def answer(port: socket.socket, asked: dict) -> None:
-        if asked.get("run") == ["clock"]:
-            tell(port, {"id": asked["id"], "out": base64.b64encode(b"noon").decode()})
-        elif "run" in asked:
-            tell(port, {"id": asked["id"], "exit": 3})
+def answer_clock(port: socket.socket, asked: dict) -> None:
+    if asked.get("run") == ["clock"]:
+        tell(port, {"id": asked["id"], "out": base64.b64encode(b"noon").decode()})
+    elif "run" in asked:
+        tell(port, {"id": asked["id"], "exit": 3})
 
-    guest.answer = answer
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EPIPE])
+def test_one_whose_output_cannot_be_written_ends_alone(guest: Guest, code: int) -> None:
+    """The others of its guest were counted as killed."""
+
+    def fail(kind: str, data: bytes) -> None:
+        raise OSError(code, os.strerror(code))
+
+    guest.answer = answer_clock
+    command = guest.agent.start(["clock"], hear=fail)
+    if code == errno.EPIPE:  # whoever read it had enough
+        assert command.wait(PATIENCE).code == -signal.SIGPIPE
+    else:
+        with pytest.raises(GuestError, match="what clock prints cannot be written: No space"):
+            command.wait(PATIENCE)
+    assert guest.agent.start(["true"]).wait(PATIENCE).code == 3
+
+
+def test_one_who_hears_nonsense_ends_its_own_command_alone(guest: Guest) -> None:
+    guest.answer = answer_clock
     command = guest.agent.start(["clock"], hear=lambda kind, data: int(data))
     with pytest.raises(GuestError, match="clock prints what it should not"):
         command.wait(PATIENCE)
@@ -174,6 +194,12 @@ def test_a_flood_of_hellos_and_of_strangers_outputs_is_not_kept(guest: Guest) ->
     assert guest.agent.start(["true"]).wait(PATIENCE).code == 0
     assert guest.agent.ready.qsize() <= 1
     assert guest.agent.commands == {}
+
+
+def test_one_that_has_no_time_left(guest: Guest) -> None:
+    """As it boots: QEMU took the connection in the last moment."""
+    with pytest.raises(GuestError, match="did not come up in time"):
+        guest.agent.wait_ready(-0.1)
 
 
 def test_a_file_that_is_read(guest: Guest) -> None:

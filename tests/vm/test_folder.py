@@ -2,11 +2,14 @@
 """Where guests have their files, and what is known of KVM, whatever the user's environment says."""
 
 import os
+import resource
+import shutil
 from pathlib import Path
 
 import pytest
-from gid_vm import accel, folder
+from gid_vm import accel, folder, guest
 from gid_vm.guest import Guest
+from gid_vm.initramfs import CannotBoot, make_initramfs
 from gid_vm.qemu import Machine
 from gid_vm.sockets import PATH_BYTES
 
@@ -37,11 +40,34 @@ def test_a_temporary_folder_with_a_long_name(
     long = tmp_path / ("l" * 60)
     long.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(long))
-    guest = Guest("open", Machine("open"))
-    path = guest.agent.path
-    guest.finish()
+    machine = Guest("open", Machine("open"))
+    path = machine.agent.path
+    machine.finish()
     assert len(os.fsencode(path)) <= PATH_BYTES
     assert not path.parent.exists()
+
+
+def test_what_cannot_boot_leaves_no_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def fail() -> str:
+        raise CannotBoot("no kernel")
+
+    monkeypatch.setattr(guest, "short_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(guest, "probe_accel", fail)
+    with pytest.raises(CannotBoot):
+        Guest("open")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_initramfs_for_which_there_is_no_room(tmp_path: Path) -> None:
+    """As on a full disk: what is in it has room, and all of it has not."""
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = Path(shutil.which("busybox")).stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2 * size, most[1]))
+    try:
+        with pytest.raises(CannotBoot, match="initramfs cannot be written: "):
+            make_initramfs(tmp_path / "initramfs", None, {"more": bytes(3 * size // 2)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
 
 
 class Kvm:

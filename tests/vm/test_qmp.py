@@ -67,6 +67,15 @@ def test_events_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
             pass
 
 
+@pytest.mark.parametrize("first", [b"", GREETING])
+def test_one_byte_after_the_other(monkeypatch: pytest.MonkeyPatch, first: bytes) -> None:
+    """Each of them comes in time, and no line ends."""
+    monkeypatch.setattr(monitor, "SECONDS", 0.5)
+    with saying(first, b" ") as path, pytest.raises(MonitorError, match="does not answer"):
+        with Monitor(path):
+            pass
+
+
 def test_events_before_the_answer() -> None:
     with saying(GREETING + EVENT + DONE + EVENT + DONE) as path, Monitor(path) as found:
         assert found.execute("stop") == {}

@@ -101,6 +101,14 @@ class Command:
         with contextlib.suppress(GuestError):
             self.signal(signal.SIGKILL)
 
+    def end_unheard(self) -> None:
+        """Nobody reads its output any more: it ends as a program does whose pipe is closed."""
+        with self.changed:
+            self.code = -signal.SIGPIPE
+            self.changed.notify_all()
+        with contextlib.suppress(GuestError):
+            self.signal(signal.SIGKILL)
+
     def _check(self) -> None:
         if self.failure is not None:
             raise GuestError(self.agent.describe(self.failure))
@@ -178,7 +186,7 @@ class Agent:
         """Waits until the agent answers."""
         self.send(hello=True)
         try:
-            self.release = self.ready.get(timeout=timeout)
+            self.release = self.ready.get(timeout=max(0.0, timeout))
         except queue.Empty:
             raise GuestError(self.describe("it did not come up in time")) from None
         if self.release is None:
@@ -220,8 +228,13 @@ class Agent:
             return  # started by another client
         try:
             command.take(message)
-        except ValueError:  # raised by the `hear` callback
+        except ValueError:  # raised by the `hear` callback, as all of these
             command.end(f"{command.words[0]} prints what it should not")
+        except BrokenPipeError:
+            command.end_unheard()
+        except OSError as error:
+            why = error.strerror or error
+            command.end(f"what {command.words[0]} prints cannot be written: {why}")
         if command.code is not None:
             self.commands.pop(message["id"], None)
 

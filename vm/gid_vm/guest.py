@@ -150,9 +150,9 @@ class Guest:
     def __init__(self, name: str, machine: Machine | None = None, **options: object) -> None:
         self._make_folders(name)
         if machine is None:
-            options["accel"] = options.get("accel") or probe_accel()
-            machine = Machine(name, **options)
             try:
+                options["accel"] = options.get("accel") or probe_accel()
+                machine = Machine(name, **options)
                 prepare(machine, self.work)
             except BaseException:
                 shutil.rmtree(self.work)

@@ -90,11 +90,14 @@ def make_initramfs(
         # Another user may own the folder, and could have put a link there.
         target.unlink(missing_ok=True)
         with target.open("xb") as archive:
-            subprocess.run(
+            packed = subprocess.run(
                 [own, "cpio", "-o", "-H", "newc"],
                 input=names.encode(),
                 stdout=archive,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
                 cwd=root,
-                check=True,
             )
+        if packed.returncode != 0:
+            said = packed.stderr.decode(errors="replace").strip().splitlines()
+            why = said[-1] if said else f"cpio ended with status {packed.returncode}"
+            raise CannotBoot(f"{target} cannot be written: {why}")

@@ -31,8 +31,7 @@ class Monitor:
             self.socket = connect(self.path, SECONDS, pid=self.pid)
         except OSError as error:
             raise MonitorError(f"{self.path}: {error.strerror or error}") from None
-        self.socket.settimeout(SECONDS)
-        self.lines = self.socket.makefile("rb")
+        self._received = bytearray()  # the beginning of a line
         try:
             self._read("QMP")
             self.execute("qmp_capabilities")
@@ -42,12 +41,12 @@ class Monitor:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.lines.close()
         self.socket.close()
 
     def execute(self, command: str, **arguments: object) -> object:
         """Runs a QMP command to its end, and returns its result."""
         message = {"execute": command, "arguments": arguments}
+        self.socket.settimeout(SECONDS)
         try:
             self.socket.sendall(json.dumps(message).encode() + b"\n")
         except OSError as error:
@@ -58,12 +57,26 @@ class Monitor:
         """Writes a PNG of the guest's screen, by QEMU. An existing file is overwritten."""
         self.execute("screendump", filename=str(picture.absolute()), format="png")
 
+    def _line(self, end: float) -> bytes:
+        """The next line, without its end. TimeoutError: not until `end`, whatever comes till then."""
+        while (size := self._received.find(b"\n")) < 0:
+            if (left := end - time.monotonic()) <= 0:
+                raise TimeoutError
+            self.socket.settimeout(left)
+            part = self.socket.recv(LINE_BYTES)
+            if not part or len(self._received) > LINE_BYTES:
+                raise ConnectionResetError
+            self._received += part
+        line = bytes(self._received[:size])
+        del self._received[: size + 1]
+        return line
+
     def _read(self, key: str) -> object:
         """The next message with this key; events are skipped."""
         end = time.monotonic() + SECONDS
         try:
-            while line := self.lines.readline(LINE_BYTES):
-                message = json.loads(line)
+            while True:
+                message = json.loads(self._line(end))
                 if "error" in message:
                     raise MonitorError(message["error"]["desc"])
                 if key in message:
