@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from lib.cockpit import Cockpit
 from lib.gidwire import HELLO, REPORT, STATUS, VERSION, WELCOME, Closed, Connection, pack
-from lib.program import BUILD, PATIENCE
+from lib.program import BUILD, PATIENCE, TOP
 
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 MakeCockpit = Callable[..., Cockpit]
@@ -180,6 +180,27 @@ def test_a_doctor_prescribes_no_commands_of_others(make_cockpit: MakeCockpit) ->
     assert any("gid-cockpit --config FILE reload" in line for line in remedies)
     assert any("gid-cockpit --config FILE up DOMAIN" in line for line in remedies)
     assert not any("evil" in line or "reboot" in line for line in remedies)
+
+
+def test_a_completion_runs_no_commands_of_others(make_cockpit: MakeCockpit) -> None:
+    """Whoever presses Tab may be root: bash itself runs what $(…) in a list of words says."""
+    cockpit = make_cockpit()
+    made = cockpit.folder / "made"
+    evil = f"$(touch${{IFS}}{made})"
+    streams = [{"name": name, "producer": "weston", "subscriptions": 0} for name in ("film", evil)]
+    readable = [{"name": evil, "domain": evil}]
+    tools = TOP / "tools"
+    env = cockpit.env("open")
+    env["PATH"] = f"{GIDCTL.parent}:{env['PATH']}"
+    script = ["bash", tools / "completions/offer.bash", tools / "gidctl/gidctl.bash"]
+    with reporting(cockpit, streams=streams, readable=readable):
+        for words in (["gidctl", "watch", ""], ["gid-view", "--domain=open", "--stream", ""]):
+            shown = subprocess.run([*script, *words], env=env, capture_output=True, text=True)
+            assert (shown.returncode, shown.stderr) == (0, "")
+            assert sorted(shown.stdout.split()) == (
+                ["film", "open"] if "watch" in words else ["film"]
+            )
+    assert not made.exists()
 
 
 # --- who is in the place of a gid-cluster ---

@@ -60,6 +60,10 @@ def test_gidctl(cockpit: Cockpit) -> None:
     assert complete("gidctl -d cluster snap ", env) == ["cluster", "open"]
     assert complete("gidctl -d cluster --json watch open ", env) == ["movie"]
     assert complete("gidctl revoke open mo", env) == ["movie"]
+    assert complete("gidctl --domain=cl", env) == ["--domain=cluster"]
+    assert complete("gidctl --domain = cl", env) == ["cluster"], "as bash has it"
+    assert complete("gidctl --domain = open watch ", env) == ["cluster", "movie", "open"]
+    assert complete("gidctl snap movie --output=/etc/passw", env)[0] == "--output=/etc/passwd"
     assert complete("gidctl snap movie -o /etc/passw", env)[0] == "/etc/passwd"
     if "gid-view" in THERE:
         assert complete("gid-view --domain ", env) == ["cluster", "open"]
@@ -96,6 +100,10 @@ def test_gid_cockpit(cockpit: Cockpit) -> None:
     assert complete(f"{file} logs --f", env) == ["--follow"]
     assert complete(f"{file} check ", env) == []
     assert complete(f"gid-cockpit up -c {cockpit.config_path} ", env) == ["cluster", "open"]
+    made, evil = cockpit.folder / "made", cockpit.folder / "evil.conf"
+    evil.write_text(f"[domain $(touch${{IFS}}{made})]\n[domain good ]\n")
+    assert complete(f"gid-cockpit -c {evil} up ", env) == ["good"]
+    assert not made.exists()
     assert complete("gid-cockpit down --c", env) == ["--config"]
 
 

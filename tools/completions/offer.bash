@@ -9,4 +9,6 @@ shift
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
 [[ $(complete -p "$1") =~ \ -F\ ([^ ]+) ]]
 "${BASH_REMATCH[1]}" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+# bash has the value of --option=value alone; who asks here has one word.
+[[ ${COMP_WORDS[COMP_CWORD]} != --*=* ]] || COMPREPLY=("${COMPREPLY[@]/#/"${COMP_WORDS[COMP_CWORD]%%=*}="}")
 ((${#COMPREPLY[@]} == 0)) || printf '%s\n' "${COMPREPLY[@]}"

@@ -32,7 +32,8 @@ _gid_cockpit() {
 			*) words='--config --help' ;;
 			esac
 		elif [[ $command != check && $command != init ]]; then
-			words=$(sed -n 's/^[[:space:]]*\[domain[[:space:]]*\([^]]*\)\].*/\1/p' "$config" 2>/dev/null)
+			# No more than a name has: compgen would run what $(…) says.
+			words=$(sed -n 's/^[[:space:]]*\[domain[[:space:]]*\([A-Za-z0-9._-]*\)[[:space:]]*\].*/\1/p' "$config" 2>/dev/null)
 		fi
 		;;
 	esac

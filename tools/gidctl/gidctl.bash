@@ -9,6 +9,30 @@ _gid_files() {
 	mapfile -t COMPREPLY < <(compgen -f -- "$1")
 }
 
+# The words that were typed, in `said`. Of --option=value bash makes three, and other shells one: here they are two.
+_gid_read() {
+	local i
+	said=()
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		case ${COMP_WORDS[i]} in
+		--*=*) said+=("${COMP_WORDS[i]%%=*}" "${COMP_WORDS[i]#*=}") ;;
+		=) ((i < COMP_CWORD)) || said+=("") ;;
+		*) said+=("${COMP_WORDS[i]}") ;;
+		esac
+	done
+}
+
+# Those of some words that begin as what was typed. compgen -W would run what $(…) in one of them says, and a gidd
+# that was taken over may call a stream so. No name, option or command has other characters than these.
+_gid_offer() {
+	local words one IFS=$' \t\n'
+	read -r -d '' -a words <<<"$1"
+	COMPREPLY=()
+	for one in "${words[@]}"; do
+		[[ $one != "$2"* || $one == *[!A-Za-z0-9._/-]* ]] || COMPREPLY+=("$one")
+	done
+}
+
 # Those that run here.
 _gidctl_domains() {
 	local socket
@@ -48,14 +72,15 @@ _gidctl_streams() {
 }
 
 _gidctl() {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' domain=''
-	local words='' i at=0
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		case ${COMP_WORDS[i]} in
-		-d | --domain) domain=${COMP_WORDS[++i]} ;;
+	local said word before command='' domain='' words='' i at=0
+	_gid_read
+	word=${said[-1]} before=${said[-2]}
+	for ((i = 1; i < ${#said[@]} - 1; i++)); do
+		case ${said[i]} in
+		-d | --domain) domain=${said[++i]} ;;
 		-c | -i | -o | -n | --config | --interval | --output | --frames | --wait | --from) ((i++)) ;;
 		-*) ;;
-		*) if [[ -z $command ]]; then command=${COMP_WORDS[i]}; else at=$i; fi ;;
+		*) if [[ -z $command ]]; then command=${said[i]}; else at=$i; fi ;;
 		esac
 	done
 	case $before in
@@ -73,10 +98,10 @@ _gidctl() {
 			case $command in
 			'') words='doctor list revoke seal snap status top unseal watch' ;;
 			list) words='slabs streams readable subscriptions' ;;
-			revoke) words=$(if ((at)); then _gidctl_streams "${COMP_WORDS[at]}"; else _gidctl_domains; fi) ;;
+			revoke) words=$(if ((at)); then _gidctl_streams "${said[at]}"; else _gidctl_domains; fi) ;;
 			snap | watch)
 				words=$(if ((at)); then
-					_gidctl_streams "${COMP_WORDS[at]}" "$domain"
+					_gidctl_streams "${said[at]}" "$domain"
 				else
 					_gidctl_owners "$domain"
 					_gidctl_streams "$domain"
@@ -86,21 +111,23 @@ _gidctl() {
 		fi
 		;;
 	esac
-	mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	_gid_offer "$words" "$word"
 }
 
 # Programs of which --help tells all: options, and commands where there are some. Else files.
 _gid_options() {
-	local program=$1 word=$2 before=$3 words='' domain='' reader='' config=() ask i
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		case ${COMP_WORDS[i]} in
-		-c | --config) config=("${COMP_WORDS[@]:i:2}") ;;
-		-d | --domain | --desktop) domain=${COMP_WORDS[i + 1]} ;;
-		--reader) reader=${COMP_WORDS[i + 1]} ;;
+	local program=$1 said word before words='' domain='' reader='' config=() ask i
+	_gid_read
+	word=${said[-1]} before=${said[-2]}
+	for ((i = 1; i < ${#said[@]} - 1; i++)); do
+		case ${said[i]} in
+		-c | --config) config=("${said[@]:i:2}") ;;
+		-d | --domain | --desktop) domain=${said[i + 1]} ;;
+		--reader) reader=${said[i + 1]} ;;
 		esac
 	done
 	ask=("$program" --help)
-	[[ $COMP_CWORD == 1 || ${COMP_WORDS[1]} == -* ]] || ask=("$program" "${COMP_WORDS[1]}" --help)
+	[[ ${#said[@]} == 2 || ${said[1]} == -* ]] || ask=("$program" "${said[1]}" --help)
 	case $before in
 	-d | --domain)
 		case $program in
@@ -115,13 +142,13 @@ _gid_options() {
 	*)
 		if [[ $word == -* ]]; then
 			words=$("${ask[@]}" 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u)
-		elif ((COMP_CWORD == 1)); then
+		elif ((${#said[@]} == 2)); then
 			words=$("${ask[@]}" 2>/dev/null | sed -n 's/^    \([a-z][a-z-]*\)  .*/\1/p')
 		fi
 		;;
 	esac
 	if [[ -n $words ]]; then
-		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+		_gid_offer "$words" "$word"
 	else
 		_gid_files "$word"
 	fi
