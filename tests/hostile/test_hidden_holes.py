@@ -5,6 +5,7 @@ for them for as long as its owner keeps the file. No reader makes any; all goes 
 
 import json
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,12 +14,13 @@ from lib import hollow
 from lib.cockpit import Cockpit
 from lib.engine import start_engine
 from lib.pipeline import send, watch
-from lib.program import BUILD, wait_for
+from lib.program import BUILD, PATIENCE, wait_for
 from lib.session import Session
 from lib.weston import Weston
 
 pytestmark = pytest.mark.skipif(not hollow.is_told(), reason="the kernel does not tell of pages")
 
+GIDCTL = BUILD / "tools/gidctl/gidctl"
 RESTLESS = BUILD / "tests/hostile/programs/hostile-restless"
 HOLES = "memory with holes: its owner must write, or allocate, all of it first"
 CAMERA = "videotestsrc is-live=true ! video/x-raw,format=BGRx,width=64,height=48,framerate=30/1"
@@ -93,6 +95,16 @@ def test_input(cockpit: Cockpit, tmp_path: Path) -> None:
         weston.wait_log(HOLES)
     finally:
         assert weston.stop() == 0, weston.read_log()
+
+
+def test_gidctl_snap(cockpit: Cockpit, tmp_path: Path) -> None:
+    """It says so at once: what was out of date was tried again, for a minute."""
+    command = [GIDCTL, "snap", "open", "movie", "-o", tmp_path / "shot.png"]
+    cockpit.run("open", [RESTLESS, "hollow", "movie", "640", "360"], "hollow")
+    env = cockpit.env("cluster")
+    shot = subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE)
+    assert shot.returncode == 1
+    assert shot.stderr == f"gidctl: no picture of movie of domain open: {HOLES}\n"
 
 
 @pytest.mark.parametrize("domain", ["open", "cluster"])

@@ -2,6 +2,7 @@
 """What a gidd or a gid-cluster that was taken over tells who looks at it, who may be root."""
 
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -115,7 +116,8 @@ def test_what_terminals_obey(make_cockpit: MakeCockpit, odd: str, place: str) ->
         "a key": {"more": {odd: 1}},
     }[place]
     with reporting(cockpit, **changes):
-        for words in (["status"], ["list"], ["--json", "status"], ["--json", "list"]):
+        top = ["top", "--once", "--interval", "0.1"]
+        for words in (["status"], ["list"], ["--json", "status"], ["--json", "list"], top):
             shown = gidctl(cockpit, *words)
             assert (shown.returncode, shown.stdout) == (1, "")
             assert shown.stderr.startswith("gidctl: no report from gidd: ")
@@ -164,8 +166,11 @@ def test_a_doctor_opens_no_pipe(make_cockpit: MakeCockpit) -> None:
     for file in (pipe, Path("/dev/null")):
         with reporting(cockpit, configuration={"file": str(file)}):
             shown = gidctl(cockpit, "doctor").stdout
+            assumed = gidctl(cockpit, "doctor", "--assurance").stdout
         cockpit.socket("open").unlink()
         assert f"note  configuration: {file} is not looked at" in shown
+        for assumption in ("Reviewed_Configuration", "Guests_With_Disks"):
+            assert f"note  {assumption}: {file} is not looked at" in assumed
 
 
 def test_a_doctor_prescribes_no_commands_of_others(make_cockpit: MakeCockpit) -> None:
@@ -245,6 +250,20 @@ def test_what_terminals_obey_of_a_display(make_cockpit: MakeCockpit) -> None:
         shown = gidctl(cockpit, "--interval", "0.1", "--once", "top")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "light" not in shown.stdout and not ODD.search(shown.stdout)
+
+
+def test_a_display_that_did_not_answer_before(make_cockpit: MakeCockpit) -> None:
+    """It counts from its start, and not from then on."""
+    cockpit = make_cockpit()
+    cockpit.start("open")
+    role = {"name": "light", "state": "live", "frames": 36000, "stream": "safety/light"}
+    output = {"name": "A", "output": "A", "frames": 72000}
+    status = json.dumps({"roles": [role], "outputs": [output]}).encode()
+    answers = itertools.chain([b""], itertools.repeat(status))
+    with display_says(cockpit, lambda client: client.sendall(next(answers))):
+        shown = gidctl(cockpit, "--interval", "0.1", "--once", "top")
+    assert "Display A: - repaints a second" in shown.stdout
+    assert re.search(r"^light +live .* - +- +- +0 +safety/light$", shown.stdout, re.M)
 
 
 def test_a_display_that_says_one_byte_after_the_other(make_cockpit: MakeCockpit) -> None:

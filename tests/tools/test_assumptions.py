@@ -13,7 +13,7 @@ import pytest
 from gid_vm.preload import Preload
 from lib import own_mount
 from lib.cockpit import DEFAULT_CONFIG, GIDCTL, Cockpit
-from lib.program import BUILD, PATIENCE, TOP
+from lib.program import BUILD, PATIENCE, TOP, wait_for
 
 from lab.domains.configuration import configuration, section
 
@@ -125,9 +125,11 @@ def test_processors(cockpit: Cockpit) -> None:
     command = [BUILD / "cluster" / "gid-cluster", "--headless", f"--config={config}"]
     display = cockpit.run("cluster", command)
     display.wait_output("ready, with")
-    ((verdict, words, remedy),) = look(cockpit.env("cluster"))["Own_Processors"]
-    assert verdict == "bad" and words.startswith("gid-cluster runs on processor")
-    assert remedy.endswith("see PROCESSORS in gid-cluster(1)")
+    env, socket = cockpit.env("cluster"), str(cockpit.socket("cluster"))
+    for asked in ([], ["--domain", socket]):  # by its name, by its place
+        ((verdict, words, remedy),) = look(env, *asked)["Own_Processors"]
+        assert verdict == "bad" and words.startswith("gid-cluster runs on processor")
+        assert remedy.endswith("see PROCESSORS in gid-cluster(1)")
 
 
 def test_users(cockpit: Cockpit) -> None:
@@ -136,6 +138,24 @@ def test_users(cockpit: Cockpit) -> None:
     with cockpit.connect("open", "stranger"):
         ((verdict, words, _),) = look(cockpit.env("open"))["Users_Apart"]
     assert verdict == "bad" and words.startswith("stranger runs as gidd's own user")
+
+
+def test_a_gidd_in_a_container(make_cockpit: Callable[..., Cockpit]) -> None:
+    """Its pid is that of another program here, which is judged in its place."""
+    cockpit = make_cockpit(DEFAULT_CONFIG)
+    cockpit.start("cluster")
+    alone = ["unshare", "--user", "--map-current-user", "--pid", "--fork", "--kill-child"]
+    cockpit.start("open", alone)
+    with cockpit.connect("open", "stranger"):
+        found = look(cockpit.env("open"))
+    words = "not looked at: gidd of domain open is in another pid namespace"
+    for assumption in ("Users_Apart", "Supervisor"):
+        assert [row[:2] for row in found[assumption]] == [("note", words)]
+    pid = cockpit.gidds["open"].pid
+    (gidd,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    cockpit.kill("open")  # unshare passes no SIGTERM on, and its child ends after it
+    wait_for(lambda: not Path(f"/proc/{gidd}").exists(), "the gidd below unshare to end")
+    cockpit.restart("open")
 
 
 @pytest.mark.parametrize("whom", ["", "1"])

@@ -24,6 +24,8 @@ from lab.domains.wayland import weston_major
 GIDCTL = BUILD / "tools" / "gidctl" / "gidctl"
 PR_SET_THP_DISABLE = 41
 FLOW = BUILD / "tests" / "tools" / "flow"
+NAME_MAX = 63  # bytes
+MORE = 70  # domains: 64 were asked once
 
 
 def gidctl(
@@ -138,6 +140,13 @@ def test_a_full_disk_is_told(cockpit: Cockpit) -> None:
         assert done.returncode == 0
 
 
+def test_top_ends_where_nothing_can_be_written(cockpit: Cockpit) -> None:
+    words = [GIDCTL, "--json", "top", "--interval", "0.1"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, env=cockpit.env("open"), stdout=full, timeout=PATIENCE)
+    assert done.returncode == 1
+
+
 # --- status and list ---
 
 
@@ -189,9 +198,26 @@ def test_a_long_description_is_cut(cockpit: Cockpit) -> None:
         fd = memfd(8192)
         owner.export(Export(generations=4096, description=b"x" * 61), fd)
         owner.export(Export(generations=4096, description=b"y" * 60), fd)
+        owner.export(Export(generations=4096, description=("z" + "é" * 30).encode()), fd)
         os.close(fd)
         table = shown(cockpit, "list", "slabs")
         assert re.search(r" x{60} …$", table, re.M) and re.search(r" y{60}$", table, re.M)
+        assert re.search(r" zé{29} …$", table, re.M), "no half of one"
+
+
+def test_long_names_fit(cockpit: Cockpit) -> None:
+    """Into a terminal, each in a row of its own; a pipe gets all of them."""
+    name = "camera/" + "x" * (NAME_MAX - 7)
+    with cockpit.connect("open", "p" * 15) as producer:
+        assert producer.publish(name)[0] == 0
+        for columns in (20, 80, 130):
+            controller, program = in_terminal(cockpit, columns, "list", "streams")
+            text = re.sub("\x1b\\[[0-9;]*[mHJ]", "", read_all(controller))
+            assert program.wait(PATIENCE) == 0
+            assert max(map(len, text.splitlines())) <= columns
+            assert (name if columns == 130 else "camera/x") in text
+            assert ("…" in text) == (columns < 130)
+        assert name in shown(cockpit, "list", "streams")
 
 
 def test_nothing_to_list(cockpit: Cockpit) -> None:
@@ -255,6 +281,20 @@ def test_top_of_all_domains(flowing: Cockpit) -> None:
     assert alone["consumer"] == "a program in cluster"
 
 
+def test_top_of_more_domains(cockpit: Cockpit) -> None:
+    """Each of the links is one that runs, to look at."""
+    cockpit.run("open", [FLOW, "produce", "movie", "50"], "producer").wait_output("ready")
+    cockpit.run("open", [FLOW, "consume", "open", "movie", "2"], "reader").wait_output("ready")
+    for number in range(MORE):
+        folder = cockpit.runtime / f"domain-{number}"
+        folder.mkdir()
+        (folder / "gidd.sock").symlink_to(cockpit.socket("open"))
+    measured = as_json(cockpit, "top", "--all", "--once", "--interval", "0.1")
+    assert len(measured["subscriptions"]) == 1 + MORE
+    for number in range(MORE):
+        shutil.rmtree(cockpit.runtime / f"domain-{number}")
+
+
 def read_all(controller: int) -> str:
     text = b""
     try:
@@ -276,11 +316,11 @@ def test_revoking_what_nobody_has(flowing: Cockpit, domain: str) -> None:
 
 def test_revoking_asks_the_owner(flowing: Cockpit) -> None:
     """Where several domains run, and nobody says which."""
-    env = {key: value for key, value in flowing.env("open").items() if key != "GID_DOMAIN"}
-    words = [GIDCTL, "revoke", "cluster", "film", "--from", "open"]
-    result = subprocess.run(words, env=env, capture_output=True, text=True, timeout=PATIENCE)
-    assert result.returncode == 0
-    assert result.stderr.startswith("gidctl: nobody publishes film in domain cluster now: ")
+    for owner in ("cluster", "2"):
+        result = gidctl(flowing, "revoke", owner, "film", "--from", "open", domain=None)
+        assert result.returncode == 0
+        told = f"gidctl: nobody publishes film in domain {owner} now: "
+        assert result.stderr.startswith(told)
 
 
 def test_top_goes_on_in_lines_where_there_is_no_terminal(flowing: Cockpit) -> None:
@@ -302,6 +342,27 @@ def test_top_outlives_its_gidd(flowing: Cockpit) -> None:
     wait_for(lambda: top.stdout.count("\n") > before + 2, "more measurements")
     top.signal(signal.SIGTERM)
     assert top.wait() == 0
+
+
+def test_top_counts_no_frame_of_before(cockpit: Cockpit) -> None:
+    """A gidd that comes back numbers subscriptions anew: here the second one is the first."""
+    cockpit.run("open", [FLOW, "produce", "movie", "500"], "producer").wait_output("ready")
+    readers = []
+    for _ in range(2):
+        readers.append(cockpit.run("cluster", [FLOW, "consume", "open", "movie", "2"], "reader"))
+        readers[-1].wait_output("ready")
+    top = cockpit.run("cluster", [GIDCTL, "--json", "top", "--interval", "0.1"], "top")
+
+    def flows() -> list[list[dict]]:
+        return [json.loads(line)["subscriptions"] for line in top.stdout.splitlines()]
+
+    wait_for(lambda: flows() and flows()[-1][-1]["received"] > 2000, "many frames")
+    readers[0].kill()
+    wait_for(lambda: len(flows()[-1]) == 1, "one subscription")
+    before = len(flows())
+    cockpit.restart("cluster")
+    wait_for(lambda: sum(map(len, flows()[before:])) > 5, "more measurements")
+    assert max(one["fps"] for flow in flows() for one in flow) < 1000
 
 
 def on_terminal(cockpit: Cockpit, *arguments: str, kind: str = "xterm") -> str:

@@ -18,7 +18,6 @@
 #include "gidctl_display.h"
 #include "variable.h"
 
-#define DOMAINS_MAX 256
 #define SYSTEM "/sys/devices/system/"
 
 /* The first line of a file of the kernel's; false: there is none. */
@@ -44,7 +43,8 @@ static bool look_at(struct doctor *doctor, const char *what, const char *name, l
 	if (gid_domain_connect(name, &domain) < 0) {
 		return false;
 	}
-	bool looked = report_fetch(domain, &report) == 0 && look(doctor, what, name, report);
+	bool looked = report_fetch(domain, &report) == 0 &&
+			look(doctor, what, gid_domain_name(domain), report);
 	sd_json_variant_unref(report);
 	gid_domain_destroy(domain);
 	return looked;
@@ -57,8 +57,8 @@ static bool look_at_domains(struct doctor *doctor, const char *what, look_func l
 	if (one != NULL) {
 		return look_at(doctor, what, one, look);
 	}
-	static char names[DOMAINS_MAX][GID_NAME_MAX + 1];
-	size_t count = report_find_domains(names, DOMAINS_MAX);
+	static char names[GID_DOMAIN_MAX][GID_NAME_MAX + 1];
+	size_t count = report_find_domains(names, GID_DOMAIN_MAX);
 	bool looked = false;
 	for (size_t i = 0; i < count; i++) {
 		looked = look_at(doctor, what, names[i], look) || looked;
@@ -70,6 +70,11 @@ static void find_nothing(struct doctor *doctor, const char *what, const char *wa
 	doctor_find(doctor, VERDICT_WARNING, what,
 			"start what is to run, and ask again as root or its user",
 			"not looked at: no %s answers here", wanted);
+}
+
+static void find_elsewhere(struct doctor *doctor, const char *what, const char *domain) {
+	doctor_find(doctor, VERDICT_WARNING, what, "ask again in the pid namespace that it has",
+			"not looked at: gidd of domain %s is in another pid namespace", domain);
 }
 
 /* --- this kernel ------------------------------------------------------------------------------ */
@@ -196,7 +201,10 @@ static void check_processors(struct doctor *doctor, const char *what) {
 
 static bool look_at_users(struct doctor *doctor, const char *what, const char *domain,
 		sd_json_variant *report) {
-	if (!doctor_check_users(doctor, report, what, VERDICT_BAD)) {
+	int found = doctor_check_users(doctor, report, what, VERDICT_BAD);
+	if (found < 0) {
+		find_elsewhere(doctor, what, domain);
+	} else if (found == 0) {
 		doctor_find(doctor, VERDICT_GOOD, what, "",
 				"no program in domain %s runs as gidd's user", domain);
 	}
@@ -262,7 +270,12 @@ static void find_supervisor(struct doctor *doctor, const char *what, const char 
 static bool look_at_supervisor(struct doctor *doctor, const char *what, const char *domain,
 		sd_json_variant *report) {
 	pid_t display = display_pid(domain);
-	find_supervisor(doctor, what, domain, "gidd", report_number(report, "pid"));
+	uint64_t gidd = doctor_find_gidd(report);
+	if (gidd == 0) {
+		find_elsewhere(doctor, what, domain);
+	} else {
+		find_supervisor(doctor, what, domain, "gidd", gidd);
+	}
 	if (display != 0) {
 		find_supervisor(doctor, what, domain, "gid-cluster", (uint64_t)display);
 	}
@@ -339,7 +352,10 @@ static void check_disks(struct doctor *doctor, const char *what) {
 		return;
 	}
 	for (unsigned i = 0; i < doctor->file_count; i++) {
-		check_disks_of(doctor, what, doctor->files[i]);
+		char path[PATH_MAX];
+		if (doctor_resolve_file(doctor, what, doctor->files[i], path)) {
+			check_disks_of(doctor, what, path);
+		}
 	}
 }
 

@@ -213,23 +213,22 @@ static void check_file(struct doctor *doctor, const char *what, const char *file
  * A gidd may have been taken over, and say what it likes to a doctor that root calls: a pipe, a
  * device, or what becomes one while we look.
  */
-static void check_noted_file(struct doctor *doctor, const char *what, const char *said) {
-	char file[PATH_MAX], part[PATH_MAX];
+bool doctor_resolve_file(
+		struct doctor *doctor, const char *what, const char *said, char file[PATH_MAX]) {
+	char part[PATH_MAX];
 	struct stat status;
-	bool is_there = realpath(said, file) != NULL && lstat(file, &status) == 0;
-	if (is_there &&
-			(!S_ISREG(status.st_mode) ||
-					(geteuid() == 0 &&
-							!path_is_trusted(file, part,
-									sizeof(part))))) {
-		doctor_find(doctor, VERDICT_WARNING, what,
-				"name it with --config, if it is the right one",
-				"%s is not looked at: it is no file, or others than root can change "
-				"it",
-				said);
-	} else {
-		check_file(doctor, what, is_there ? file : said);
+	if (realpath(said, file) == NULL || lstat(file, &status) < 0) {
+		snprintf(file, PATH_MAX, "%s", said);
+		return true;
 	}
+	if (S_ISREG(status.st_mode) &&
+			(geteuid() != 0 || path_is_trusted(file, part, sizeof(part)))) {
+		return true;
+	}
+	doctor_find(doctor, VERDICT_WARNING, what, "name it with --config, if it is the right one",
+			"%s is not looked at: it is no file, or others than root can change it",
+			said);
+	return false;
 }
 
 void doctor_check_files(struct doctor *doctor, const char *what) {
@@ -241,7 +240,10 @@ void doctor_check_files(struct doctor *doctor, const char *what) {
 		check_file(doctor, what, DOCTOR_DEFAULT_CONFIG);
 	}
 	for (unsigned i = 0; i < doctor->file_count; i++) {
-		check_noted_file(doctor, what, doctor->files[i]);
+		char file[PATH_MAX];
+		if (doctor_resolve_file(doctor, what, doctor->files[i], file)) {
+			check_file(doctor, what, file);
+		}
 	}
 }
 
@@ -279,11 +281,22 @@ void doctor_check_age(struct doctor *doctor, sd_json_variant *report, const char
 	doctor_find(doctor, VERDICT_WARNING, what, remedy, "%s is newer than what gidd read", file);
 }
 
+/* It knows us by our own pid only where it is in our pid namespace. */
+uint64_t doctor_find_gidd(sd_json_variant *report) {
+	sd_json_variant *client;
+	REPORT_FOREACH(client, report, "clients") {
+		if (report_number(client, "pid") == (uint64_t)getpid()) {
+			return report_number(report, "pid");
+		}
+	}
+	return 0;
+}
+
 /*
  * A gidd knows the one at the other end of a local link by its user alone: a program of that user
  * may take its place.
  */
-bool doctor_check_users(struct doctor *doctor, sd_json_variant *report, const char *what,
+int doctor_check_users(struct doctor *doctor, sd_json_variant *report, const char *what,
 		enum verdict verdict) {
 	char path[32];
 	struct stat gidd;
@@ -292,10 +305,12 @@ bool doctor_check_users(struct doctor *doctor, sd_json_variant *report, const ch
 	REPORT_FOREACH(link, report, "links") {
 		is_local = is_local || strcmp(report_text(link, "kind"), "local") == 0;
 	}
-	snprintf(path, sizeof(path), "/proc/%llu",
-			(unsigned long long)report_number(report, "pid"));
-	if (!is_local || stat(path, &gidd) < 0) {
-		return false;
+	if (!is_local) {
+		return 0;
+	}
+	snprintf(path, sizeof(path), "/proc/%llu", (unsigned long long)doctor_find_gidd(report));
+	if (stat(path, &gidd) < 0) {
+		return -errno;
 	}
 	REPORT_FOREACH(client, report, "clients") {
 		if (report_number(client, "uid") == gidd.st_uid &&
@@ -305,10 +320,10 @@ bool doctor_check_users(struct doctor *doctor, sd_json_variant *report, const ch
 					"%s runs as gidd's own user (uid %u): such programs may "
 					"take a link over",
 					report_text(client, "program"), (unsigned)gidd.st_uid);
-			return true;
+			return 1;
 		}
 	}
-	return false;
+	return 0;
 }
 
 /* Where programs of several users are there, who may read what others type? root may anyway. */
@@ -396,7 +411,7 @@ static void check_domain(struct doctor *doctor, const char *name) {
 		doctor_find(doctor, VERDICT_GOOD, what, "", "gidd answers, number %u",
 				gid_domain_number(domain));
 		check_links(doctor, domain, what);
-		doctor_check_processors(doctor, name, what, VERDICT_WARNING);
+		doctor_check_processors(doctor, gid_domain_name(domain), what, VERDICT_WARNING);
 		gid_domain_destroy(domain);
 		return;
 	}

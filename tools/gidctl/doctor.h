@@ -3,6 +3,8 @@
 #ifndef GIDCTL_DOCTOR_H
 #define GIDCTL_DOCTOR_H
 
+#include <limits.h>
+
 #include "gidctl.h"
 
 /* VERDICT_ASK: no program can see it, and somebody has to look. */
@@ -35,6 +37,13 @@ int doctor_run(char *const arguments[], char *output, size_t size);
 void doctor_note_file(struct doctor *doctor, sd_json_variant *report);
 
 /*
+ * Writes to `file` where one is that was noted. False, which is found as a note: it is none that is
+ * to be opened.
+ */
+bool doctor_resolve_file(
+		struct doctor *doctor, const char *what, const char *said, char file[PATH_MAX]);
+
+/*
  * What is wrong with configurations, as gidd --check finds it: that which the user names, else
  * those that were noted, else where one belongs.
  */
@@ -45,8 +54,11 @@ void doctor_check_files(struct doctor *doctor, const char *what);
 /* Whether the configuration is newer than what gidd read of it. */
 void doctor_check_age(struct doctor *doctor, sd_json_variant *report, const char *what);
 
-/* Whether programs run as the user of their gidd. False: none does. */
-bool doctor_check_users(struct doctor *doctor, sd_json_variant *report, const char *what,
+/* The pid of the report's gidd here. 0: it is in another pid namespace. */
+uint64_t doctor_find_gidd(sd_json_variant *report);
+
+/* Whether a program runs as the user of its gidd: 1; 0: none does; -errno: gidd cannot be seen. */
+int doctor_check_users(struct doctor *doctor, sd_json_variant *report, const char *what,
 		enum verdict verdict);
 
 /* Whether others may run where the domain's gid-cluster does. False: there is none, or no answer.

@@ -46,6 +46,8 @@ struct gid_domain *report_connect(const struct options *options);
  * and several run here, it is the owner.
  */
 struct gid_domain *report_connect_for(const struct options *options, const char *owner);
+/* Whether the word means it: its name, or as people say it its number. */
+bool report_is_named(const struct gid_domain *domain, const char *word);
 /* The domains whose gidds have been here, at most `most` names. Returns how many. */
 size_t report_find_domains(char (*names)[GID_NAME_MAX + 1], size_t most);
 /* gidd's report. 0, or -errno with NULL and no message. */

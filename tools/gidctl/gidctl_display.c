@@ -65,14 +65,25 @@ static double seconds_since(uint64_t ns) {
 	return ((double)gid_clock_now() - (double)ns) / 1e9;
 }
 
-static uint64_t frames_before(sd_json_variant *before, const char *role) {
+static sd_json_variant *find_role(sd_json_variant *before, const char *role) {
 	sd_json_variant *other;
 	REPORT_FOREACH(other, before, "roles") {
 		if (strcmp(report_text(other, "name"), role) == 0) {
-			return report_number(other, "frames");
+			return other;
 		}
 	}
-	return 0;
+	return NULL;
+}
+
+/* Of an output or a role, frames a second. "-": it did not answer before, as while it was busy. */
+static const char *rate_of(sd_json_variant *before, sd_json_variant *after, double seconds,
+		char text[static 24]) {
+	uint64_t then = report_number(before, "frames"), now = report_number(after, "frames");
+	if (before == NULL || seconds <= 0) {
+		return "-";
+	}
+	snprintf(text, 24, "%.1f", now >= then ? (double)(now - then) / seconds : 0);
+	return text;
 }
 
 static void add_latency(struct table *table, uint64_t ns) {
@@ -83,17 +94,17 @@ static void add_latency(struct table *table, uint64_t ns) {
 	}
 }
 
-static void add_role(struct table *table, sd_json_variant *role, uint64_t before, double seconds) {
+static void add_role(struct table *table, sd_json_variant *before, sd_json_variant *role,
+		double seconds) {
 	const char *state = report_text(role, "state");
-	uint64_t frames = report_number(role, "frames");
 	uint64_t refused = report_number(role, "refused_frames");
-	double rate = frames >= before && seconds > 0 ? (double)(frames - before) / seconds : 0;
+	char rate[24];
 	table_add(table, STYLE_BOLD, "%s", report_text(role, "name"));
 	table_add(table, style_of(state), "%s", state);
 	table_add(table, STYLE_PLAIN, "%.0f s", seconds_since(report_number(role, "since_ns")));
 	table_add(table, STYLE_PLAIN, "%s", report_text(role, "text"));
 	table_add(table, STYLE_PLAIN, "%s", report_text(role, "shows"));
-	table_add(table, rate > 0 ? STYLE_PLAIN : STYLE_FAINT, "%.1f", rate);
+	table_add(table, STYLE_PLAIN, "%s", rate_of(before, role, seconds, rate));
 	add_latency(table, report_number(role, "latency_p50_ns"));
 	add_latency(table, report_number(role, "latency_p99_ns"));
 	table_add(table, refused > 0 ? STYLE_WARNING : STYLE_FAINT, "%llu",
@@ -102,17 +113,17 @@ static void add_role(struct table *table, sd_json_variant *role, uint64_t before
 }
 
 static void print_output(sd_json_variant *before, sd_json_variant *after, double seconds) {
-	uint64_t drawn = report_number(after, "frames"), then = report_number(before, "frames");
 	const char *name = report_text(after, "output");
+	char rate[24];
 	if (name[0] == '\0') {
 		printf("\nDisplay %s%s%s: dark, this output is not connected\n",
 				style_begin(STYLE_BAD), report_text(after, "name"),
 				style_end(STYLE_BAD));
 		return;
 	}
-	printf("\nDisplay %s%s%s: %.1f repaints a second, %llu missed, longest gap %.1f ms\n",
+	printf("\nDisplay %s%s%s: %s repaints a second, %llu missed, longest gap %.1f ms\n",
 			style_begin(STYLE_BOLD), name, style_end(STYLE_BOLD),
-			drawn >= then && seconds > 0 ? (double)(drawn - then) / seconds : 0.0,
+			rate_of(before, after, seconds, rate),
 			(unsigned long long)report_number(after, "missed"),
 			(double)report_number(after, "longest_gap_ns") / 1e6);
 }
@@ -130,7 +141,7 @@ void display_print(sd_json_variant *before, sd_json_variant *after, double secon
 		print_output(report_element(before, "outputs", index++), output, seconds);
 	}
 	REPORT_FOREACH(role, after, "roles") {
-		add_role(table, role, frames_before(before, report_text(role, "name")), seconds);
+		add_role(table, find_role(before, report_text(role, "name")), role, seconds);
 	}
 	if (report_element(after, "roles", 0) != NULL) {
 		table_print(table);

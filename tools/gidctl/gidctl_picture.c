@@ -20,7 +20,7 @@ static int copy_seen(const struct gid_slab *slab, const struct gid_slab_info *in
 	bool is_dmabuf = info->memory == GID_MEMORY_DMABUF;
 	const void *slot = gid_slab_view(slab, gid_slot_of(gid));
 	if (slot == NULL) {
-		return is_dmabuf ? -ENOTSUP : -ESTALE;
+		return is_dmabuf ? -ENOTSUP : gid_slab_is_current(slab, gid) ? -ENODATA : -ESTALE;
 	}
 	if (is_dmabuf && gid_dmabuf_begin_read(info->fd) != 0) {
 		return -EBUSY;

@@ -14,7 +14,7 @@ struct picture {
 /*
  * A copy of what a frame shows. Returns 0; -ENOTSUP: its memory is not rows of pixels; -EINVAL: its
  * layout or crop is wrong; -ESTALE: it was taken back meanwhile; -EBUSY: a device draws it still;
- * or -errno.
+ * -ENODATA: its memory has holes; or -errno.
  */
 int picture_init(struct picture *picture, const struct gid_slab *slab,
 		const struct gid_frame *frame);

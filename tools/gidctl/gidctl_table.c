@@ -10,6 +10,8 @@
 
 #include "colours.h"
 
+#define ROOM_LEAST 20 /* columns of a terminal; a narrower one has what it has */
+
 static bool colours, terminal, has_width;
 
 void style_init(bool plain) {
@@ -84,10 +86,22 @@ static int width_of(const char *text) {
 	return width;
 }
 
+/* The bytes of its first `count` characters; it has more. */
+static int bytes_of(const char *text, int count) {
+	int size = 0;
+	while (((unsigned char)text[size] & 0xc0) == 0x80 || count-- > 0) {
+		size++;
+	}
+	return size;
+}
+
 static void print_cell(const char *text, enum style style, int width, bool right, bool last) {
 	int pad = width - width_of(text);
-	printf("%*s%s%s%s%*s", right ? pad : 0, "", style_begin(style), text, style_end(style),
-			right || last ? 0 : pad, "");
+	bool is_cut = pad < 0;
+	int size = is_cut ? bytes_of(text, width - 1) : (int)strlen(text);
+	pad = is_cut ? 0 : pad;
+	printf("%*s%s%.*s%s%s%*s", right ? pad : 0, "", style_begin(style), size, text,
+			is_cut ? "…" : "", style_end(style), right || last ? 0 : pad, "");
 	fputs(last ? "\n" : "  ", stdout);
 }
 
@@ -95,6 +109,25 @@ static void print_cell(const char *text, enum style style, int width, bool right
 static int columns_of_terminal(void) {
 	struct winsize size;
 	return !has_width || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
+}
+
+static int least(int a, int b) {
+	return a < b ? a : b;
+}
+
+/* So that each column has room beside the first one, which has what they leave, or half of it. */
+static void limit_widths(const struct table *table, int *widths, int room) {
+	int widest = 0;
+	for (size_t i = 1; i < table->columns; i++) {
+		widest = widths[i] > widest ? widths[i] : widest;
+	}
+	if (room < ROOM_LEAST) {
+		return;
+	}
+	widths[0] = least(widths[0], room - 2 - least(widest, room - 2 - room / 2));
+	for (size_t i = 1; i < table->columns; i++) {
+		widths[i] = least(widths[i], room - 2 - widths[0]);
+	}
 }
 
 /* The end of the columns from `begin` on that have room beside the first. */
@@ -138,6 +171,7 @@ void table_print(const struct table *table) {
 		*most = width > *most ? width : *most;
 	}
 	int room = columns_of_terminal();
+	limit_widths(table, widths, room);
 	for (size_t begin = 0, end; begin < table->columns; begin = end) {
 		end = find_end(table, widths, begin, room);
 		print_row(table, widths, begin, end, NULL);

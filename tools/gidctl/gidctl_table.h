@@ -22,7 +22,10 @@ struct table *table_create(const char *const *headings, size_t columns);
 /* The next cell, row by row. */
 __attribute__((format(printf, 3, 4))) void table_add(
 		struct table *table, enum style style, const char *format, ...);
-/* Columns on the right that a terminal has no room for go below the others, behind the first. */
+/*
+ * Columns on the right that a terminal has no room for go below the others, behind the first. What
+ * has no room there either is cut, and ends with "…".
+ */
 void table_print(const struct table *table);
 void table_destroy(struct table *table);
 

@@ -21,6 +21,18 @@ static void join_grants(sd_json_variant *slab, char *text, size_t size) {
 	}
 }
 
+/* How many bytes of a description are shown: whole characters. */
+static int cut(const char *description) {
+	size_t size = strlen(description);
+	if (size <= DESCRIPTION_SHOWN) {
+		return (int)size;
+	}
+	for (size = DESCRIPTION_SHOWN; size > 0 && (description[size] & 0xc0) == 0x80;) {
+		size--;
+	}
+	return (int)size;
+}
+
 static struct table *list_slabs(sd_json_variant *report) {
 	static const char *const headings[] = {"GID", "DOMAIN", "MEMORY", ">SIZE", ">SLOTS",
 			"FORMAT", ">PICTURE", "GRANTED TO", ">IMPORTERS", "OWNER", "DESCRIPTION"};
@@ -49,9 +61,9 @@ static struct table *list_slabs(sd_json_variant *report) {
 				(unsigned long long)report_number(slab, "importers"));
 		table_add(table, STYLE_PLAIN, "%s", owner[0] == '\0' ? "-" : owner);
 		const char *description = report_text(slab, "description");
-		bool is_cut = strlen(description) > DESCRIPTION_SHOWN;
-		table_add(table, STYLE_FAINT, "%.*s%s", DESCRIPTION_SHOWN, description,
-				is_cut ? " …" : "");
+		int shown = cut(description);
+		table_add(table, STYLE_FAINT, "%.*s%s", shown, description,
+				description[shown] != '\0' ? " …" : "");
 	}
 	return table;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "foreign_json.h"
@@ -22,12 +23,37 @@ struct gid_domain *report_connect(const struct options *options) {
 	return domain;
 }
 
+bool report_is_named(const struct gid_domain *domain, const char *word) {
+	char number[16];
+	snprintf(number, sizeof(number), "%u", gid_domain_number(domain));
+	return strcmp(gid_domain_name(domain), word) == 0 || strcmp(number, word) == 0;
+}
+
+/* Of those that run here the one that people call so; NULL: none. */
+static struct gid_domain *connect_named(const char *word) {
+	char names[GID_DOMAIN_MAX][GID_NAME_MAX + 1];
+	struct gid_domain *domain = NULL;
+	size_t count = report_find_domains(names, GID_DOMAIN_MAX);
+	for (size_t i = 0; i < count && domain == NULL; i++) {
+		if (gid_domain_connect(names[i], &domain) < 0) {
+			domain = NULL;
+		} else if (!report_is_named(domain, word)) {
+			gid_domain_destroy(domain);
+			domain = NULL;
+		}
+	}
+	return domain;
+}
+
 struct gid_domain *report_connect_for(const struct options *options, const char *owner) {
 	struct gid_domain *domain;
 	if (options->domain != NULL || variable_get("GID_DOMAIN") != NULL || owner == NULL) {
 		return report_connect(options);
 	}
 	if (gid_domain_connect(NULL, &domain) == 0) {
+		return domain;
+	}
+	if (owner[strspn(owner, "0123456789")] == '\0' && (domain = connect_named(owner)) != NULL) {
 		return domain;
 	}
 	const struct options at_owner = {.domain = owner};

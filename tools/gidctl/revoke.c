@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "gidctl.h"
 
@@ -11,17 +10,10 @@ static int fail_usage(const char *what) {
 	return usage_error("revoke takes a domain, and a stream or slab of it%s", what);
 }
 
-/* By its name, or as people say it by its number. */
-static bool is_named(const struct gid_domain *domain, const char *word) {
-	char number[16];
-	snprintf(number, sizeof(number), "%u", gid_domain_number(domain));
-	return strcmp(gid_domain_name(domain), word) == 0 || strcmp(number, word) == 0;
-}
-
 /* Whether the domain's own gidd, if it is that which is asked, knows of no such stream. */
 static bool is_of_nobody(struct gid_domain *domain, const char *owner, const char *pattern) {
 	sd_json_variant *report, *stream;
-	bool nobody = is_named(domain, owner);
+	bool nobody = report_is_named(domain, owner);
 	if (!nobody || report_fetch(domain, &report) < 0) {
 		return false;
 	}

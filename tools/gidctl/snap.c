@@ -45,7 +45,7 @@ static const char *explain(int error) {
 	case -EBUSY:
 		return "a device does not end drawing it";
 	default:
-		return strerror(-error);
+		return gid_strerror(error);
 	}
 }
 

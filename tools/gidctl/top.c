@@ -17,7 +17,6 @@
 #include "gidctl_table.h"
 
 #define BUCKETS 24
-#define DOMAINS_MAX 64
 
 /* What gidd, and the domain's display where it has one, said at a time. */
 struct sample {
@@ -28,8 +27,8 @@ struct sample {
 
 /* What happened to one subscription between two reports. */
 struct flow {
-	sd_json_variant *now; /* the subscription in the later report */
-	double fps;
+	sd_json_variant *now;  /* the subscription in the later report */
+	double fps;	       /* 0: the earlier one does not know of it */
 	double p50_us, p99_us; /* NAN: no frames */
 };
 
@@ -77,9 +76,12 @@ static sd_json_variant *find_same(sd_json_variant *report, sd_json_variant *subs
 }
 
 static struct flow measure(sd_json_variant *before, sd_json_variant *subscription, double seconds) {
-	struct flow flow = {.now = subscription};
+	struct flow flow = {.now = subscription, .p50_us = NAN, .p99_us = NAN};
 	sd_json_variant *then = report_field(find_same(before, subscription), "consumer_counts");
 	sd_json_variant *now = report_field(subscription, "consumer_counts");
+	if (!sd_json_variant_is_object(then)) {
+		return flow; /* what it has counted by now may be of hours */
+	}
 	uint64_t buckets[BUCKETS];
 	for (size_t i = 0; i < BUCKETS; i++) {
 		sd_json_variant *a = report_element(then, "latency_buckets", i);
@@ -93,6 +95,11 @@ static struct flow measure(sd_json_variant *before, sd_json_variant *subscriptio
 	flow.p50_us = quantile(buckets, 0.5);
 	flow.p99_us = quantile(buckets, 0.99);
 	return flow;
+}
+
+/* The earlier report, if numbers mean the same in both: a gidd that comes back gives others. */
+static sd_json_variant *comparable(sd_json_variant *before, sd_json_variant *after) {
+	return report_number(before, "pid") == report_number(after, "pid") ? before : NULL;
 }
 
 /* --- shown ------------------------------------------------------------------------------------ */
@@ -236,7 +243,7 @@ static void print_flows(sd_json_variant *before, sd_json_variant *after, double 
 		return;
 	}
 	REPORT_FOREACH(subscription, after, "subscriptions") {
-		struct flow flow = measure(before, subscription, seconds);
+		struct flow flow = measure(comparable(before, after), subscription, seconds);
 		add_flow(table, &flow);
 	}
 	table_print(table);
@@ -291,7 +298,8 @@ static void dump(const struct sample *before, const struct sample *after) {
 	sd_json_variant *all = NULL, *out = NULL, *subscription;
 	double seconds = after->time - before->time;
 	REPORT_FOREACH(subscription, after->report, "subscriptions") {
-		struct flow flow = measure(before->report, subscription, seconds);
+		struct flow flow = measure(
+				comparable(before->report, after->report), subscription, seconds);
 		sd_json_variant *one = flow_json(&flow);
 		sd_json_variant_append_array(&all, one);
 		sd_json_variant_unref(one);
@@ -351,15 +359,15 @@ static void pause_for(double seconds, bool keyboard) {
 
 /* Which gidds are asked. */
 struct asked {
-	struct gid_domain *domains[DOMAINS_MAX];
+	struct gid_domain *domains[GID_DOMAIN_MAX];
 	size_t count;
 	bool all; /* of this system */
 };
 
 static bool asked_init(struct asked *asked, const struct options *options) {
-	char names[DOMAINS_MAX][GID_NAME_MAX + 1];
+	char names[GID_DOMAIN_MAX][GID_NAME_MAX + 1];
 	*asked = (struct asked){.all = options->all};
-	size_t found = options->all ? report_find_domains(names, DOMAINS_MAX) : 0;
+	size_t found = options->all ? report_find_domains(names, GID_DOMAIN_MAX) : 0;
 	for (size_t i = 0; i < found; i++) {
 		const struct options one = {.domain = names[i]};
 		asked->domains[asked->count] = report_connect(&one);
@@ -425,14 +433,10 @@ static int sample_take_all(struct sample *sample, const struct asked *asked) {
 	return error;
 }
 
-static int sample_take(struct sample *sample, const struct asked *asked) {
-	*sample = (struct sample){.time = now_seconds()};
-	if (asked->all) {
-		return sample_take_all(sample, asked);
-	}
+static int sample_take_one(struct sample *sample, struct gid_domain *domain) {
 	/* Where gidd went away this brings it back. */
-	gid_domain_dispatch(asked->domains[0]);
-	int error = report_fetch(asked->domains[0], &sample->report);
+	gid_domain_dispatch(domain);
+	int error = report_fetch(domain, &sample->report);
 	if (error == 0) {
 		sample->display = display_fetch(report_text(sample->report, "domain"));
 	}
@@ -443,6 +447,18 @@ static void sample_finish(struct sample *sample) {
 	sd_json_variant_unref(sample->report);
 	sd_json_variant_unref(sample->display);
 	*sample = (struct sample){0};
+}
+
+/* Returns 0, or -errno after a message, with nothing in the sample. */
+static int sample_take(struct sample *sample, const struct asked *asked) {
+	*sample = (struct sample){.time = now_seconds()};
+	int error = asked->all ? sample_take_all(sample, asked)
+			       : sample_take_one(sample, asked->domains[0]);
+	if (error < 0) {
+		fprintf(stderr, "gidctl: no report from gidd: %s\n", gid_strerror(error));
+		sample_finish(sample);
+	}
+	return error;
 }
 
 static void show(const struct options *options, bool live, const struct sample *before,
@@ -482,15 +498,13 @@ int command_top(const struct options *options) {
 		fputs("\033[?25l", stdout); /* no cursor */
 	}
 	bool shown = false;
-	while (!interrupted && !(options->once && (shown || error < 0))) {
+	while (!interrupted && ferror(stdout) == 0 && !(options->once && (shown || error < 0))) {
 		pause_for(options->interval, keyboard);
 		error = sample_take(&after, &asked);
 		if (error < 0) {
-			fprintf(stderr, "gidctl: no report from gidd: %s\n", gid_strerror(error));
-			sample_finish(&after);
 			continue;
 		}
-		if (!interrupted) {
+		if (!interrupted && before.report != NULL) {
 			show(options, live, &before, &after);
 			shown = true;
 		}
