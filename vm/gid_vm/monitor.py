@@ -58,7 +58,7 @@ class Monitor:
         self.execute("screendump", filename=str(picture.absolute()), format="png")
 
     def _line(self, end: float) -> bytes:
-        """The next line, without its end. TimeoutError: not until `end`, whatever comes till then."""
+        """The next line, without its end. TimeoutError: it has none until `end`, whatever comes."""
         while (size := self._received.find(b"\n")) < 0:
             if (left := end - time.monotonic()) <= 0:
                 raise TimeoutError
