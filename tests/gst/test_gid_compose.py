@@ -214,6 +214,26 @@ def test_file_behind_a_link(cockpit: Cockpit, engine: Program) -> None:
     composing.shows(5, 5, GREEN)
 
 
+def test_file_of_a_volume(cockpit: Cockpit, engine: Program) -> None:
+    """Of Kubernetes: the link stays, and that to the folder with all files is changed."""
+    send(cockpit, "a", RED)
+    send(cockpit, "b", GREEN)
+    for name, stream in (("one", "a"), ("two", "b")):
+        (cockpit.folder / name).mkdir()
+        (cockpit.folder / name / "panel.ini").write_text(CANVAS + layer("a", stream=stream))
+    data = cockpit.folder / "..data"
+    data.symlink_to("one")
+    (cockpit.folder / "panel.ini").symlink_to("..data/panel.ini")
+    composing = Composing(cockpit, CANVAS + layer("a", stream="a"))
+    composing.shows(5, 5, RED)
+    new = cockpit.folder / "..data_tmp"
+    new.symlink_to("two")
+    new.rename(data)
+    composing.shows(5, 5, GREEN)
+    (cockpit.folder / "two" / "panel.ini").write_text(CANVAS + layer("a", stream="a"))
+    composing.shows(5, 5, RED)
+
+
 def test_mistakes_while_it_runs(cockpit: Cockpit, engine: Program) -> None:
     send(cockpit, "a", RED)
     composing = Composing(cockpit, CANVAS + layer("a", stream="a"))

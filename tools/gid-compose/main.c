@@ -166,11 +166,20 @@ static int watch_target(sd_event *event, struct program *program) {
 			: watch_folder(event, program, program->target, &program->target_watch);
 }
 
+/* As where another link on the way was changed: Kubernetes changes volumes so. */
+static bool leads_elsewhere(const struct program *program) {
+	char *target = program->target == NULL ? NULL : realpath(program->options->file, NULL);
+	bool elsewhere = target != NULL && strcmp(target, program->target) != 0;
+	free(target);
+	return elsewhere;
+}
+
 static int handle_inotify(sd_event_source *source, const struct inotify_event *event, void *data) {
 	struct program *program = data;
 	const char *path =
 			source == program->target_watch ? program->target : program->options->file;
-	if (event->len > 0 && strcmp(event->name, name_of(path)) == 0) {
+	bool is_named = event->len > 0 && strcmp(event->name, name_of(path)) == 0;
+	if (is_named || leads_elsewhere(program)) {
 		watch_target(sd_event_source_get_event(source), program);
 		follow(program);
 	}
