@@ -126,6 +126,25 @@ def test_streams_of_another_domain(cockpit: Cockpit, engine: Program) -> None:
     assert composing.program.stderr == ""
 
 
+def test_streams_of_many_slots(cockpit: Cockpit, engine: Program) -> None:
+    """Its owner chooses how many, and each that was passed on would stay a slab of our domain."""
+    send(cockpit, "good", BLUE, domain="cluster")
+    many = [BUILD / "tests/lib/programs/stream-peer", "produce", "many", "slots=1000", "fps=200"]
+    cockpit.run("cluster", many)
+    text = CANVAS + layer("a", stream="many", domain="cluster")
+    composing = Composing(cockpit, text)
+    wait_for(lambda: composing.stats().get("pictures", 0) > 200, "many pictures")
+    composing.write(text + layer("b", stream="good", domain="cluster", x=32))
+    composing.shows(40, 5, BLUE)
+
+    def passed_on() -> int:
+        slabs = cockpit.status("open")["slabs"]
+        return sum(slab["owner"].startswith("gid-compose") for slab in slabs)
+
+    assert 0 < passed_on() < 64 + 8
+    assert composing.program.stderr == ""
+
+
 def test_a_crop_outside_of_the_picture(cockpit: Cockpit, engine: Program) -> None:
     """An engine refuses a list that wants such a part shown: the other layers are there still."""
     send(cockpit, "a", RED)

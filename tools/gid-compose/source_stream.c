@@ -9,16 +9,23 @@
 #define AGAIN_NS UINT64_C(1000000000)
 #define SLABS_MAX (sizeof(((struct source_stream *)0)->slabs) / sizeof(struct source_slab))
 
-static void forget(struct source_slab *place) {
+static void forget_export(struct source_export *export) {
+	struct gid_slab *slab = export->slab;
+	*export = (struct source_export){0};
+	gid_slab_destroy(slab, false);
+}
+
+static void forget(struct source_stream *source, struct source_slab *place) {
 	const struct source_slab left = *place;
 	*place = (struct source_slab){0};
 	if (left.slab == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; left.exported != NULL && i < left.info.slot_count; i++) {
-		gid_slab_destroy(left.exported[i], false);
+	for (size_t i = 0; i < SOURCE_EXPORTS_MAX; i++) {
+		if (source->exports[i].slab != NULL && source->exports[i].key == left.key) {
+			forget_export(&source->exports[i]);
+		}
 	}
-	free(left.exported);
 	gid_slab_unref(left.slab);
 }
 
@@ -68,7 +75,7 @@ int source_stream_create(struct gid_domain *connection, const char *domain, cons
 void source_stream_destroy(struct source_stream *source) {
 	gid_slab_import_cancel(source->connection, source);
 	for (size_t i = 0; i < SLABS_MAX; i++) {
-		forget(&source->slabs[i]);
+		forget(source, &source->slabs[i]);
 	}
 	gid_consumer_destroy(source->consumer);
 	free(source->domain);
@@ -84,7 +91,7 @@ static struct source_slab *find_slab(struct source_stream *source, gid_id gid) {
 			gid_slab_get_info(place->slab, &place->info);
 		}
 		if (place->slab != NULL && place->info.revoked) {
-			forget(place);
+			forget(source, place);
 		}
 		if (place->slab != NULL && place->key == gid_slab_key(gid)) {
 			return place;
@@ -101,7 +108,7 @@ static void keep_slab(struct source_stream *source, gid_id gid, struct gid_slab 
 			oldest = &source->slabs[i];
 		}
 	}
-	forget(oldest);
+	forget(source, oldest);
 	*oldest = (struct source_slab){.slab = slab, .key = gid_slab_key(gid)};
 	gid_slab_get_info(slab, &oldest->info);
 }
@@ -175,48 +182,57 @@ void source_stream_dispatch(struct source_stream *source) {
 	}
 }
 
+/* That of the slot, else that which was unused longest: the engine is done with it. */
+static struct source_export *find_export(
+		struct source_stream *source, const struct source_slab *place, uint32_t slot) {
+	struct source_export *oldest = &source->exports[0];
+	for (size_t i = 0; i < SOURCE_EXPORTS_MAX; i++) {
+		struct source_export *export = &source->exports[i];
+		if (export->slab != NULL && export->key == place->key && export->slot == slot) {
+			return export;
+		}
+		if (export->used < oldest->used) {
+			oldest = export;
+		}
+	}
+	forget_export(oldest);
+	return oldest;
+}
+
 /*
  * The engine reads only what is our domain's. What another domain lets us read, we may pass on: as
  * memory that we export.
  */
 static int export_slot(struct source_stream *source, struct source_slab *place, uint32_t slot,
-		struct gid_slab **exported, const char **why) {
+		struct source_export **exported, const char **why) {
 	if (place->info.memory == GID_MEMORY_WINDOW) {
 		*why = "its frames are on another machine, and not of our domain: the engine "
 		       "cannot read them";
 		return -ENOTSUP;
 	}
-	if (place->exported == NULL) {
-		place->exported = calloc(place->info.slot_count, sizeof(*place->exported));
-		if (place->exported == NULL) {
-			return -ENOMEM;
-		}
-	}
-	if (place->exported[slot] == NULL) {
+	struct source_export *export = find_export(source, place, slot);
+	if (export->slab == NULL) {
 		int ret = gid_slab_export(source->connection, place->info.fd,
 				place->info.offset + slot * place->info.slot_size,
-				&place->info.layout, place->info.description,
-				&place->exported[slot]);
+				&place->info.layout, place->info.description, &export->slab);
 		if (ret < 0) {
+			export->slab = NULL;
 			*why = gid_domain_error(source->connection);
 			return ret;
 		}
-		place->granted = false;
+		export->key = place->key;
+		export->slot = slot;
 	}
-	*exported = place->exported[slot];
+	export->used = source->uses;
+	*exported = export;
 	return 0;
 }
 
-/* Lets the engine read all that is known of the slab. */
-static int grant(struct source_slab *place, struct gid_canvas *canvas, const char **why) {
-	int ret = place->exported == NULL ? gid_canvas_share(canvas, place->slab) : 0;
-	for (uint32_t i = 0; ret == 0 && place->exported != NULL && i < place->info.slot_count;
-			i++) {
-		if (place->exported[i] != NULL) {
-			ret = gid_canvas_share(canvas, place->exported[i]);
-		}
-	}
-	place->granted = ret == 0;
+/* Lets the engine read the slab. */
+static int grant(
+		struct gid_canvas *canvas, struct gid_slab *slab, bool *granted, const char **why) {
+	int ret = *granted ? 0 : gid_canvas_share(canvas, slab);
+	*granted = ret == 0;
 	*why = ret < 0 ? gid_canvas_error(canvas) : NULL;
 	return ret;
 }
@@ -252,19 +268,23 @@ int source_stream_picture(struct source_stream *source, struct gid_canvas *canva
 	}
 	place->used = ++source->uses;
 	*picture = (struct source_picture){gid, source->frame.crop, &place->info};
-	if (gid_domain_of(gid) != gid_domain_number(source->connection)) {
-		struct gid_slab *exported;
-		int ret = export_slot(source, place, gid_slot_of(gid), &exported, why);
-		if (ret < 0) {
-			return ret;
-		}
-		picture->gid = gid_slab_gid(exported, 0);
+	if (gid_domain_of(gid) == gid_domain_number(source->connection)) {
+		return grant(canvas, place->slab, &place->granted, why);
 	}
-	return place->granted ? 0 : grant(place, canvas, why);
+	struct source_export *export;
+	int ret = export_slot(source, place, gid_slot_of(gid), &export, why);
+	if (ret < 0) {
+		return ret;
+	}
+	picture->gid = gid_slab_gid(export->slab, 0);
+	return grant(canvas, export->slab, &export->granted, why);
 }
 
 void source_stream_forget_grants(struct source_stream *source) {
 	for (size_t i = 0; i < SLABS_MAX; i++) {
 		source->slabs[i].granted = false;
+	}
+	for (size_t i = 0; i < SOURCE_EXPORTS_MAX; i++) {
+		source->exports[i].granted = false;
 	}
 }

@@ -14,10 +14,20 @@ struct source_slab {
 	struct gid_slab *slab; /* imported; NULL: the place is free */
 	struct gid_slab_info info;
 	uint32_t key;
-	uint64_t used;		    /* counts uses of the stream's slabs */
-	bool granted;		    /* to the engine */
-	struct gid_slab **exported; /* of another domain: for each slot ours, or NULL */
+	uint64_t used; /* counts uses of the stream's slabs */
+	bool granted;  /* to the engine */
 };
+
+/* A slot of another domain's, as a slab of ours. */
+struct source_export {
+	struct gid_slab *slab; /* NULL: the place is free */
+	uint32_t key, slot;    /* of what it is */
+	uint64_t used;	       /* as of slabs */
+	bool granted;
+};
+
+/* More than producers have as a rule. Its owner may have 65536, and our domain has what it may. */
+#define SOURCE_EXPORTS_MAX 64
 
 struct source_stream {
 	struct source_stream *next;
@@ -36,6 +46,7 @@ struct source_stream {
 	bool wanted;		     /* by the present layout */
 	uint64_t uses;
 	struct source_slab slabs[16];
+	struct source_export exports[SOURCE_EXPORTS_MAX];
 };
 
 /* Returns 0 or -errno with what gid_consumer_create() returns. */
