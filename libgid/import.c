@@ -487,6 +487,15 @@ static void let_go(struct gid_domain *domain, const struct gid_wire_imported *im
 	}
 }
 
+/* The slab's owner took back what we had lent. The next frame asks anew, and hears why not. */
+static void end_loan(struct gid_domain *domain, const struct gid_wire_grant *grant) {
+	gid_id gid = gid_make(domain->number, grant->slab, 0, 0);
+	struct gid_slab *slab = gid_table_find(&domain->imported_slabs, gid_slab_key(gid));
+	if (slab != NULL && grant->allow == 0) {
+		gid_slab_set_granted(slab, grant->domain, false);
+	}
+}
+
 /* Our own slab of that number, or that had it before it moved: gid_table_find() has both. */
 static const struct gid_slab *find_exported(struct gid_domain *domain, gid_id gid) {
 	return gid_domain_of(gid) == domain->number
@@ -499,6 +508,10 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	struct gid_imports *imports = (struct gid_imports *)endpoint;
 	if (message->header.type == GID_WIRE_IMPORTED) {
 		let_go(imports->domain, &message->imported);
+		return true;
+	}
+	if (message->header.type == GID_WIRE_GRANT) {
+		end_loan(imports->domain, &message->grant);
 		return true;
 	}
 	if (message->header.type != GID_WIRE_REVOKED) {

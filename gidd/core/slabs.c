@@ -352,12 +352,25 @@ static void revoke_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) 
 	}
 }
 
-static void take_back(struct gidd *gidd, struct slab *slab, uint32_t domain) {
+/* Ends all loans of the slab to the domain. Lenders are told, as they go on sending frames there.
+ */
+static void end_loans_to(struct slab *slab, uint32_t domain) {
+	union gid_wire_message message;
 	struct import *import;
-	domain_set_put(&slab->grants, domain, false);
+	gid_wire_begin(&message, GID_WIRE_GRANT, 0);
+	message.grant.slab = slab->description.imported.slab;
+	message.grant.domain = domain;
 	TAILQ_FOREACH(import, &slab->importers, of_slab) {
-		domain_set_put(&import->lent, domain, false);
+		if (domain_set_has(&import->lent, domain)) {
+			domain_set_put(&import->lent, domain, false);
+			peer_send(import->peer, &message, NULL, 0);
+		}
 	}
+}
+
+static void take_back(struct gidd *gidd, struct slab *slab, uint32_t domain) {
+	domain_set_put(&slab->grants, domain, false);
+	end_loans_to(slab, domain);
 	revoke_grant(gidd, slab, domain);
 }
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from lib.cockpit import Cockpit
 from lib.gidwire import (
+    GRANT,
     REVOKED,
     SUBSCRIBER,
     SUBSCRIPTION_END,
@@ -73,7 +74,7 @@ def test_loans_are_revoked_with_the_share(cockpit: Cockpit) -> None:
             reader.import_(gid(1, slab)).close()
             reload_well(cockpit, DOMAINS, "open")
             assert reader.event(REVOKED).values == (gid(1, slab),)
-            assert lender.events == []
+            assert lender.event(GRANT).values == (slab, 2, 0, 0)  # it would go on sending frames
             assert owner.event(REVOKED).values == (gid(1, slab),)  # to leave the memory
 
 

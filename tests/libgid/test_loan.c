@@ -321,6 +321,32 @@ static void test_a_refused_reader(void) {
 	end();
 }
 
+/* The reader has had frames of the slab until then. */
+static void test_forbidden_afterwards(void) {
+	begin();
+	struct gid_producer *producer = produce(0);
+	struct gid_consumer_options options = {
+			.size = sizeof(options), .credit = 4, .state = hear_state};
+	struct gid_consumer *consumer = NULL;
+	struct gid_frame frame;
+	tap_ok(gid_consumer_create(reader, "open", "movie", &options, &consumer) == 0,
+			"a reader (%s)", gid_domain_error(reader));
+	settle(producer);
+	tap_ok(send_granted(producer, 1) == 1 && gid_consumer_receive(consumer, &frame) == 1,
+			"that has a frame of the slab");
+	gid_consumer_release(consumer, &frame);
+	last_reason = 0;
+	tap_ok(gid_slab_revoke(slab, CLUSTER) == 0, "which its owner forbids afterwards");
+	settle(producer);
+	tap_ok(send_granted(producer, 2) == -EPERM, "the lender hears that with its next frame");
+	settle(producer);
+	tap_ok(gid_consumer_get_state(consumer) == GID_CONSUMER_ENDED && last_reason == -EPERM,
+			"and the reader, why it gets no more (%s)", gid_strerror(last_reason));
+	gid_consumer_destroy(consumer);
+	gid_producer_destroy(producer);
+	end();
+}
+
 static struct gid_producer *shower;
 static gid_id forbidden, shown;
 
@@ -619,6 +645,7 @@ int main(void) {
 	test_owner_has_the_last_word();
 	test_strangers();
 	test_a_refused_reader();
+	test_forbidden_afterwards();
 	test_refused_as_it_comes();
 	test_readers_that_come_later();
 	test_lender_dies();
