@@ -70,9 +70,19 @@ void gid_own_slab_retract(struct gid_slab *slab) {
 	}
 }
 
+/* Readers find its gids out of date before they hear of its end. */
+static void end_generations(struct gid_slab *slab) {
+	for (uint32_t i = 0; slab->generations != NULL && i < slab->info.slot_count; i++) {
+		gid_slab_advance(slab, i);
+	}
+}
+
 static void release(struct gid_slab *slab) {
 	if (slab->asking != GID_SLAB_HAS_ASKED_NOTHING) {
 		return; /* until gidd has answered, and then knows what it gave */
+	}
+	if (slab->registered) {
+		end_generations(slab);
 	}
 	gid_own_slab_retract(slab);
 	gid_slab_free(slab);
@@ -587,9 +597,7 @@ void gid_slab_destroy(struct gid_slab *slab, bool should_wipe) {
 	if (slab == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; slab->generations != NULL && i < slab->info.slot_count; i++) {
-		gid_slab_advance(slab, i);
-	}
+	end_generations(slab);
 	/* Before importers hear of it: a compositor may keep what it sees then. */
 	if (should_wipe) {
 		wipe(slab);

@@ -143,11 +143,7 @@ void gid_producer_end_metadata(struct gid_producer *producer) {
 	if (producer->metadata == NULL) {
 		return;
 	}
-	if (producer->domain != NULL) {
-		gid_slab_destroy(producer->metadata->slab, false);
-	} else {
-		gid_slab_unref(producer->metadata->slab);
-	}
+	gid_slab_unref(producer->metadata->slab); /* nobody waits for gidd */
 	free(producer->metadata);
 	producer->metadata = NULL;
 }

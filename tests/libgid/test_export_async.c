@@ -2,6 +2,7 @@
 /* Memory that is brought without waiting for gidd: it answers, refuses, is silent, or comes late.
  */
 #include <errno.h>
+#include <gid/stream.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -156,6 +157,48 @@ static void test_silent(int fd) {
 	cockpit_start(1);
 }
 
+/* Who may not wait gives it back. */
+static void test_ended_without_waiting(void) {
+	struct gid_slab *slab = make(2), *got = NULL;
+	struct gid_slab_info info;
+	gid_slab_grant(slab, 2);
+	gid_id gid = gid_slab_gid(slab, 1);
+	tap_ok(gid_slab_import(reader, gid, &got) == 0 && gid_slab_is_current(got, gid),
+			"a slab that was made with waiting is read");
+	kill(cockpit_gidd[1], SIGSTOP);
+	gid_slab_unref(slab);
+	gid_slab_get_info(got, &info);
+	tap_ok(gid_domain_is_connected(owner) && !info.revoked && !gid_slab_is_current(got, gid),
+			"its end waits for nobody, and its gids are out of date at once");
+	kill(cockpit_gidd[1], SIGCONT);
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			!info.revoked && cockpit_now_ms() < end; cockpit_sleep_ms(1)) {
+		gid_domain_dispatch(reader);
+		gid_slab_get_info(got, &info);
+	}
+	tap_ok(info.revoked, "its readers hear of that when gidd has heard of it");
+	gid_slab_unref(got);
+}
+
+/* The slab of its metadata ends with it. */
+static void test_stream_ended_without_waiting(void) {
+	struct gid_producer *producer = NULL;
+	struct gid_slab *slab = make(1);
+	struct gid_frame frame = GID_FRAME_INIT;
+	unsigned before = count_slabs();
+	frame.gid = gid_slab_gid(slab, 0);
+	tap_ok(gid_producer_create(owner, "movie", NULL, &producer) == 0 &&
+					gid_producer_put_metadata(producer, &frame, "x", 1) == 0 &&
+					count_slabs() == before + 1,
+			"a stream with metadata (%s)", gid_domain_error(owner));
+	kill(cockpit_gidd[1], SIGSTOP);
+	gid_producer_destroy(producer);
+	tap_ok(gid_domain_is_connected(owner), "the end of a stream waits for nobody");
+	kill(cockpit_gidd[1], SIGCONT);
+	tap_ok(count_slabs() == before, "and leaves nothing");
+	gid_slab_destroy(slab, false);
+}
+
 int main(void) {
 	if (slab_pair_init()) {
 		int fd = make_memory(gid_layout_size(&layout));
@@ -163,6 +206,8 @@ int main(void) {
 		test_given_back(fd);
 		test_untold();
 		test_refused();
+		test_ended_without_waiting();
+		test_stream_ended_without_waiting();
 		test_silent(fd);
 		close(fd);
 	}

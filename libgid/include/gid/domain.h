@@ -180,7 +180,7 @@ int gid_slab_export_async(struct gid_domain *domain, int fd, uint64_t offset,
  * nothing more. (Memory of gid_slab_export() is wiped only if this process may write it.)
  * Frames of the slab that are in streams are dropped. Gives back the caller's reference. Waits for
  * gidd, with the time limit of gid_domain_connect(), but for a slab that was made or exported
- * without waiting. Accepts NULL.
+ * without waiting; gid_slab_unref() ends any slab without that. Accepts NULL.
  *
  * A slab made by gid_slab_create() can get other memory and another number in
  * gid_domain_dispatch(), where somebody may not read the old memory any more (gid_domain_revoke()):
@@ -321,10 +321,13 @@ void gid_slab_import_cancel(struct gid_domain *domain, void *data);
 struct gid_slab *gid_slab_ref(struct gid_slab *slab);
 
 /**
- * Gives a reference back; the caller then uses the slab no more. NULL: does nothing. An imported
- * slab without references may stay mapped for its next import. Memory that is to be unmapped is
- * unmapped by another thread if it is large, so this never takes long. On the thread of the slab's
- * domain; also after gid_domain_destroy(), with which all memory was given back.
+ * Gives a reference back; the caller then uses the slab no more. NULL: does nothing. On the thread
+ * of the slab's domain; also after gid_domain_destroy(), with which all memory was given back.
+ *
+ * An own slab without references ends as by gid_slab_destroy() without `wipe`, but nobody waits for
+ * gidd: until that has heard of it the slab can still be imported. An imported slab without
+ * references may stay mapped for its next import. Memory of others that is to be unmapped is
+ * unmapped by another thread if it is large, so that never takes long.
  */
 void gid_slab_unref(struct gid_slab *slab);
 
@@ -350,7 +353,8 @@ int gid_slab_keep(struct gid_slab *slab, uint32_t slot);
 
 /**
  * Adds a listener to an imported slab. It is called once. With `func` NULL, removes the listeners
- * that have this `data`. Returns 0; -ENOENT: revoked already; -EINVAL: not imported; -ENOMEM.
+ * that have this `data`: a listener does not go with the reference of who added it. Returns 0;
+ * -ENOENT: revoked already; -EINVAL: not imported; -ENOMEM.
  */
 int gid_slab_on_revoked(struct gid_slab *slab, gid_revoked_func func, void *data);
 
