@@ -4,9 +4,12 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "client_share.h"
 #include "gid-buffer-v1-protocol.h"
 
 #define VERSION 1
+/* All are told again at one moment, which gidd chooses: one is enough for a client. */
+#define FEEDBACKS_OF_A_CLIENT_MAX 64
 
 static void handle_destroy(struct wl_client *client, struct wl_resource *resource) {
 	wl_resource_destroy(resource);
@@ -49,6 +52,11 @@ static void resource_unlink(struct wl_resource *resource) {
 	wl_list_init(wl_resource_get_link(resource));
 }
 
+static void feedback_destroy(struct wl_resource *feedback) {
+	client_share_give(wl_resource_get_client(feedback), CLIENT_SHARE_FEEDBACKS, 1);
+	resource_unlink(feedback);
+}
+
 /* --- the global ------------------------------------------------------------------------------ */
 
 static struct manager *manager_from_resource(struct wl_resource *resource);
@@ -63,13 +71,18 @@ static void handle_create_params(
 static void handle_get_feedback(
 		struct wl_client *client, struct wl_resource *resource, uint32_t id) {
 	struct manager *manager = manager_from_resource(resource);
-	struct wl_resource *feedback = wl_resource_create(client, &gid_buffer_feedback_v1_interface,
-			wl_resource_get_version(resource), id);
-	if (feedback == NULL) {
+	if (!client_share_take(client, CLIENT_SHARE_FEEDBACKS, 1, FEEDBACKS_OF_A_CLIENT_MAX)) {
 		wl_client_post_no_memory(client);
 		return;
 	}
-	wl_resource_set_implementation(feedback, &feedback_implementation, NULL, resource_unlink);
+	struct wl_resource *feedback = wl_resource_create(client, &gid_buffer_feedback_v1_interface,
+			wl_resource_get_version(resource), id);
+	if (feedback == NULL) {
+		client_share_give(client, CLIENT_SHARE_FEEDBACKS, 1);
+		wl_client_post_no_memory(client);
+		return;
+	}
+	wl_resource_set_implementation(feedback, &feedback_implementation, NULL, feedback_destroy);
 	wl_list_insert(&manager->feedbacks, wl_resource_get_link(feedback));
 	feedback_send(manager, feedback);
 }

@@ -127,17 +127,22 @@ def test_mistake_is_a_protocol_error(shared_session: Session, error: str, step: 
         bystander.display.roundtrip()
 
 
-def test_params_of_a_client_are_bounded(shared_session: Session) -> None:
+@pytest.mark.parametrize(("request_name", "most"), [("create_params", 2048), ("get_feedback", 64)])
+def test_objects_of_a_client_are_bounded(
+    shared_session: Session, request_name: str, most: int
+) -> None:
     """As many as a client can have a use for; one that takes more goes, and nobody else."""
     with shared_session.client() as bystander, shared_session.client() as client:
-        for _ in range(2048):
-            client.manager("create_params")
+        made = [client.manager(request_name) for _ in range(most)]
+        client.display.roundtrip()
+        made.pop()("destroy")
+        client.manager(request_name)
         client.display.roundtrip()
         with pytest.raises(ProtocolError) as caught:
-            client.manager("create_params")
+            client.manager(request_name)
             client.display.roundtrip()
         assert (caught.value.interface, caught.value.error) == ("wl_display", "no_memory")
-        bystander.manager("create_params")
+        bystander.manager(request_name)
         bystander.display.roundtrip()
 
 
