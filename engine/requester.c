@@ -735,8 +735,7 @@ static void wait_for_work(struct requester *requester, uint64_t delay_ns) {
 			{.fd = gid_consumer_get_fd(requester->lists), .events = POLLIN},
 	};
 	report_set(&requester->report.page->work_ns, gid_thread_used() + requester->job.used_ns);
-	/* Of a batch that is read the next list is delayed, and not what is told of the last one.
-	 */
+	/* Of a batch that is read the next list is delayed; the last one is done. */
 	if (requester->lists_slab != NULL) {
 		tell_done(requester);
 	}
