@@ -9,6 +9,7 @@
 #define HELP_PIXELS ((uint64_t)64 << 10) /* of a band, with helpers: about 0.1 ms of work */
 #define HELP_BANDS 4			 /* fewer bands are done before a helper is awake */
 #define ELEMENT_PIXELS 64		 /* of a band for each of its elements, at least */
+#define JOB_PIXELS ((uint64_t)32 << 20)	 /* of bands that are drawn together, at most */
 
 /* The bands of one command, drawn by several threads. */
 struct together {
@@ -108,11 +109,8 @@ static void draw_mine(struct together *together, struct drawing *drawing) {
 	}
 }
 
-int bands_draw(const struct bands *bands, const struct back_end *back_end,
+static int draw_job(const struct bands *bands, const struct back_end *back_end,
 		struct drawing *drawing) {
-	if (bands->first >= bands->last || bands->width == 0) {
-		return 0;
-	}
 	const uint64_t elements = (uint64_t)bands->elements * ELEMENT_PIXELS;
 	const int32_t rows = rows_of(bands, elements > HELP_PIXELS ? elements : HELP_PIXELS);
 	const uint32_t pieces = (uint32_t)((bands->last - bands->first + rows - 1) / rows);
@@ -130,4 +128,24 @@ int bands_draw(const struct bands *bands, const struct back_end *back_end,
 	}
 	drawing->cost += atomic_load(&together.cost);
 	return atomic_load(&together.error);
+}
+
+int bands_draw(const struct bands *bands, const struct back_end *back_end,
+		struct drawing *drawing) {
+	struct bands part = *bands;
+	if (bands->width == 0) {
+		return 0;
+	}
+	const int32_t rows = rows_of(bands, JOB_PIXELS);
+	for (; part.first < bands->last; part.first = part.last) {
+		part.last = bands->last - part.first > rows ? part.first + rows : bands->last;
+		int ret = draw_job(&part, back_end, drawing);
+		if (ret == 0 && part.last < bands->last && !drawing_goes_on(drawing)) {
+			ret = -ECANCELED;
+		}
+		if (ret < 0) {
+			return ret;
+		}
+	}
+	return 0;
 }

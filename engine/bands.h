@@ -3,7 +3,8 @@
  * Draws a part of a command in bands of rows. If the drawing has helpers and there is enough to do,
  * these draw some of the bands at the same time: so no band may need what another one draws.
  * Between two of its own bands the calling thread calls `go_on`. If that ends the command, helpers
- * end their bands, too, before this returns.
+ * end their bands, too, before this returns. A long command has several jobs of helpers, so that
+ * `go_on` is also called while there is none.
  */
 #ifndef ENGINE_BANDS_H
 #define ENGINE_BANDS_H

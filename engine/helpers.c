@@ -228,6 +228,7 @@ bool helper_job_begin(struct helper_job *job,
 	job->help = help;
 	job->data = data;
 	job->pieces = pieces;
+	job->is_open = true;
 	atomic_store(&job->taken, 0);
 	atomic_store(&job->stopped, false);
 	pthread_mutex_lock(&helpers->lock);
@@ -325,5 +326,6 @@ bool helper_job_end(struct helper_job *job) {
 		be_alone(job, now);
 	}
 	job->waits_since = 0;
+	job->is_open = false;
 	return true;
 }

@@ -39,6 +39,7 @@ struct helper_job {
 	struct helpers *helpers; /* NULL: there are none */
 	uint64_t used_ns;	 /* processor time of helpers for this canvas so far */
 	uint64_t waits;		 /* how often it waited for longer than a millisecond */
+	bool is_open;		 /* helpers may work: between helper_job_begin() and its end */
 
 	/* The job in work; the rest is of engine/helpers. */
 	void (*help)(struct helper_job *job, struct helper_memory *memory);

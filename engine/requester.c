@@ -126,7 +126,13 @@ static bool goes_on(void *data) {
 	} else if (now > requester->list_end) {
 		requester->stopped = "the list takes longer than the canvas's list-ms= allows";
 	} else {
-		gid_domain_dispatch(requester->domain);
+		/*
+		 * This may move the canvas to other memory, and what helpers draw while that is
+		 * copied would be lost.
+		 */
+		if (!requester->job.is_open) {
+			gid_domain_dispatch(requester->domain);
+		}
 		if (requester->program_left) {
 			requester->stopped = "the program that drew is gone";
 		} else if (!sources_are_current(&requester->sources)) {

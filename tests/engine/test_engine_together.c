@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: MIT
-/* gid-engine with helpers: they draw, their work is the canvas's, and the file says how many. */
+/*
+ * gid-engine with helpers: they draw, also into memory that moves meanwhile; their work is the
+ * canvas's; and the file says how many there are.
+ */
 #define COCKPIT_STREAMS "engine/*"
 #define COCKPIT_MORE "[share cluster open]\nstreams=canvas/*\n"
 #include "engine_program.h"
 
 #include <dirent.h>
+#include <drm_fourcc.h>
 #include <sched.h>
 
 #define SIZE 2048 /* of the canvas: some milliseconds for each fill */
+#define MOVES 30
+#define ADDED 4 /* layers of a list, each of which counts in the picture */
 
-static struct gid_domain *domain;
+static struct gid_domain *domain, *cluster;
 static pid_t engine;
 
 static void write_config(const char *helpers) {
-	engine_write_config("[engine]\n%s\n[canvas panel]\ndomain=open\nmemory=64M\n", helpers);
+	engine_write_config("[engine]\n%s\n[canvas panel]\ndomain=open\nmemory=64M\n"
+			    "list-ms=60000\n",
+			helpers);
 }
 
 /* What a thread of the engine's /proc says; -1: the thread is gone. */
@@ -133,10 +141,113 @@ static void test_work(struct gid_canvas *canvas, bool are_two) {
 			(unsigned long long)stats.work_ns / 1000);
 }
 
+/* A small picture of one colour, for the engine. */
+static struct gid_slab *make_source(struct gid_canvas *canvas, uint32_t colour) {
+	struct gid_layout layout;
+	struct gid_slab *slab = NULL;
+	gid_layout_init(&layout, DRM_FORMAT_ARGB8888, 16, 16, 64);
+	if (gid_slab_create(domain, &layout, 0, 1, NULL, &slab) == 0) {
+		uint32_t *pixels = gid_slab_data(slab, 0);
+		for (int i = 0; i < 16 * 16; i++) {
+			pixels[i] = colour;
+		}
+		gid_canvas_share(canvas, slab);
+	}
+	return slab;
+}
+
+/*
+ * Everything one brighter, time and again: what is lost of one layer is missing in the end. Scaled,
+ * so that each takes a while.
+ */
+static uint64_t submit_sum(struct gid_canvas *canvas, uint32_t base, gid_id one) {
+	const struct gid_rectangle all = {0, 0, SIZE, SIZE};
+	const struct gid_layer layer = {.gid = one,
+			.box = all,
+			.op = GID_OPERATOR_ADD,
+			.alpha = 255,
+			.bilinear = true};
+	uint64_t fence = 0;
+	gid_list_begin(canvas);
+	gid_list_fill(canvas, GID_OPERATOR_SRC, base, &all, 1);
+	for (int i = 0; i < ADDED; i++) {
+		gid_list_layer(canvas, &layer);
+	}
+	gid_list_present(canvas, true, 0);
+	gid_list_submit(canvas, &fence);
+	return fence;
+}
+
+static bool next_picture(struct gid_consumer *viewer, struct gid_frame *frame) {
+	const long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+	while (cockpit_now_ms() < end) {
+		if (gid_consumer_receive(viewer, frame) == 1 && frame->gid != GID_NONE) {
+			return true;
+		}
+		gid_consumer_wait(viewer, 100);
+	}
+	return false;
+}
+
+/* How many pixels of it have another colour; all of them, if it cannot be read. */
+static uint32_t count_wrong(const struct gid_frame *frame, uint32_t colour) {
+	struct gid_slab *slab;
+	struct gid_slab_info info;
+	uint32_t wrong = SIZE * SIZE;
+	if (gid_slab_import(domain, frame->gid, &slab) < 0) {
+		return wrong;
+	}
+	gid_slab_get_info(slab, &info);
+	const uint8_t *view = gid_slab_view(slab, gid_slot_of(frame->gid));
+	for (size_t y = 0; view != NULL && y < SIZE; y++) {
+		const uint32_t *row = (const void *)(view + y * info.layout.planes[0].stride);
+		for (size_t x = 0; x < SIZE; x++) {
+			wrong -= ((row[x] ^ colour) & 0xffffff) == 0;
+		}
+	}
+	gid_slab_unref(slab);
+	return wrong;
+}
+
+/*
+ * As by `gidctl revoke`, while it is drawn into. Each slot is a slab, and three of them take turns:
+ * one has the last picture, the next one had to be free before that was sent.
+ */
+static void test_moves(struct gid_canvas *canvas) {
+	const struct gid_consumer_options options = {.size = sizeof(options)};
+	struct gid_slab *source = make_source(canvas, 0xff010101);
+	struct gid_consumer *viewer = NULL;
+	struct gid_frame frame;
+	gid_id slots[3] = {0};
+	uint32_t wrong = 0, moved = 0;
+	bool good = source != NULL &&
+			gid_consumer_create(domain, "cluster", "canvas/panel", &options, &viewer) ==
+					0 &&
+			next_picture(viewer, &frame); /* that is there already */
+	for (uint32_t i = 0; good && i < MOVES; i++) {
+		gid_consumer_release(viewer, &frame);
+		const uint32_t base = 0xff000000 | i * 0x010101;
+		const uint64_t fence = submit_sum(canvas, base, gid_slab_gid(source, 0));
+		cockpit_sleep_ms(5 + i % 20);
+		gid_domain_revoke(cluster, "cluster", NULL, slots[i % 3], NULL);
+		good = gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS) == 0 &&
+				next_picture(viewer, &frame);
+		wrong += good ? count_wrong(&frame, base + ADDED * 0x010101) : 0;
+		moved += i > 2 && gid_slab_of(frame.gid) != gid_slab_of(slots[i % 3]);
+		slots[i % 3] = frame.gid;
+	}
+	tap_ok(good && moved > 0 && wrong == 0,
+			"what is drawn into memory that moves is not lost: %u pixels in %u moves: %s",
+			wrong, moved, gid_canvas_error(canvas));
+	gid_consumer_destroy(viewer);
+	gid_slab_destroy(source, false);
+}
+
 int main(void) {
 	cpu_set_t set;
 	sched_getaffinity(0, sizeof(set), &set);
-	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0) {
+	if (!cockpit_init() || gid_domain_connect("open", &domain) < 0 ||
+			gid_domain_connect("cluster", &cluster) < 0) {
 		tap_ok(false, "two domains");
 		cockpit_finish();
 		return tap_finish();
@@ -151,6 +262,7 @@ int main(void) {
 	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", SIZE, SIZE);
 	tap_ok(has_helpers(3), "there are as many as the file says");
 	test_work(canvas, CPU_COUNT(&set) > 1);
+	test_moves(canvas);
 	write_config("helpers=0");
 	kill(engine, SIGHUP);
 	tap_ok(has_helpers(0), "and none, if the file says so and is read again");
@@ -165,6 +277,7 @@ int main(void) {
 	kill(engine, SIGTERM);
 	waitpid(engine, &status, 0);
 	tap_ok(status == 0, "the engine ends in good order");
+	gid_domain_destroy(cluster);
 	gid_domain_destroy(domain);
 	cockpit_finish();
 	return tap_finish();
