@@ -168,6 +168,8 @@ LICENCE = "SPDX-License-Identifier"  # in pieces, for it is none of this file
 GOOD_C = f"/* {LICENCE}: MIT */\nint main(void) {{\n\treturn 0;\n}}\n"
 GOOD_INCLUDES = '#include "a.h"\n\n#include <errno.h>\n#include <stdio.h>\n\n#include "x.h"\n'
 GOOD_NULL = "void f(int *p, bool b) {\n\tif (p == NULL || !b || !*p || !g->b) {\n\t}\n}\n"
+TEN_WORDS = "Ten words that stand once on a page say enough.\n"
+
 GOOD_PROSE = f"""x(1)
 
 # NAME
@@ -217,6 +219,7 @@ GOOD_XML = (TOP / "protocol/gid-buffer-v1.xml").read_text()
         ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE + "\n" + "wide " * 24 + "x\n"),
         ("prose", "x.1.scd", GOOD_PROSE, GOOD_PROSE + "\n" + "Words and words.\n" * 41),
         ("prose", "x.md", "Words and words.\n" * 40, "Words and words.\n" * 41),
+        ("prose", "x.md", TEN_WORDS, f"{TEN_WORDS}\nor maps. {TEN_WORDS}"),
         ("one_place", "a.c", GOOD_C, "#include <ini.h>\n"),
         ("one_place", "x.py", "x = 1\n", "import configparser\n"),
         ("one_place", "gidd/a.c", GOOD_C, "#include <fnmatch.h>\n"),
