@@ -5,14 +5,13 @@ The engine runs on the cluster's core. The canvas of the domain `neighbour` has 
 at each refresh: its rate is the rate of pictures finished in time.
 """
 
-import json
 from collections.abc import Collection
 from pathlib import Path
 
 from lab.domains import priority
 from lab.domains.configuration import section
 from lab.domains.program import Program
-from lab.isolation.cases import Case
+from lab.isolation.cases import Case, end_attack
 from lab.isolation.pair import Cockpit
 
 
@@ -79,11 +78,9 @@ class HostileLists(Canvas):
         cockpit.open.place.start("lists", ["hostile-engine", self._mode, "hostile"])
 
     def end(self, cockpit: CanvasCockpit) -> dict:
-        process = cockpit.open.place["lists"]
-        text = process.finish()
-        cockpit.open.place.forget("lists")
+        did = end_attack(cockpit, "lists")
         super().end(cockpit)
-        return json.loads(text) if text else {"status": process.status()}
+        return did
 
 
 def canvas_cases() -> list[Canvas]:

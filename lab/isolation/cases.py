@@ -10,7 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from lab.domains.program import Program, wait_for
+from lab.domains.program import LabError, Program, wait_for
 from lab.isolation.domains import COSTLY
 from lab.isolation.pair import Cockpit
 
@@ -51,12 +51,20 @@ def _start(cockpit: Cockpit, name: str, *command: str) -> Program:
     return cockpit.open.place.start(name, command)
 
 
-def _end(cockpit: Cockpit, name: str) -> dict:
-    """The line of JSON that a hostile program prints at its end."""
+def end_attack(cockpit: Cockpit, name: str, *, may_be_killed: bool = False) -> dict:
+    """The line of JSON that a hostile program prints at its end. Where one has ended by itself
+    without a line, such as for want of OpenGL, there was no attack, and nothing was withstood.
+    """
     process = cockpit.open.place[name]
+    has_ended = not process.is_running()
     text = process.finish()
     cockpit.open.place.forget(name)
-    return json.loads(text) if text else {"status": process.status()}
+    if text:
+        return json.loads(text)
+    if has_ended and not may_be_killed:
+        said = process.last_words()
+        raise LabError(f"the attack {name} ended by itself, status {process.status()}:\n{said}")
+    return {"status": process.status()}
 
 
 class Undisturbed(Case):
@@ -72,7 +80,7 @@ class Flood(Case):
         _start(cockpit, "flood", "hostile-flood", "safety/flood", "surface")
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _end(cockpit, "flood")
+        return end_attack(cockpit, "flood")
 
 
 class Costly(Case):
@@ -98,7 +106,7 @@ class Costly(Case):
         wait_for("pictures", lambda: not costly.is_running() or "sends" in costly.said())
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _end(cockpit, "costly")
+        return end_attack(cockpit, "costly")
 
 
 class Leak(Case):
@@ -117,7 +125,7 @@ class Leak(Case):
             return not leak.is_running() or (not self._limit.kills and "refused" in leak.said())
 
         wait_for("its limit", is_at_its_limit)
-        did = {"limit": self._limit.kind, **_end(cockpit, "leak")}
+        did = {"limit": self._limit.kind, **end_attack(cockpit, "leak", may_be_killed=True)}
         self._limit.close()
         return did
 
@@ -131,7 +139,7 @@ class Scribble(Case):
         _start(cockpit, "scribble", "hostile-scribble", "safety/scribble", *pids)
 
     def end(self, cockpit: Cockpit) -> dict:
-        did = _end(cockpit, "scribble")
+        did = end_attack(cockpit, "scribble")
         cockpit.open.place.kill()  # as after any such fault, the domain is restarted
         return did
 
@@ -200,7 +208,7 @@ class Dma(Case):
 
     def end(self, cockpit: Cockpit) -> dict:
         """`pages`: pages of other domains, as the host sees them, into which the devices wrote."""
-        did = _end(cockpit, "dma")
+        did = end_attack(cockpit, "dma")
         others = [path for path in windows(cockpit) if path.parent.name != "open"]
         return did | {"pages": sum(_pages_with(path, self._pattern) for path in others)}
 
@@ -242,7 +250,7 @@ class Messages(Case):
         _start(cockpit, "to-weston", "hostile-messages", "wayland", socket)
 
     def end(self, cockpit: Cockpit) -> dict:
-        return {"gidd": _end(cockpit, "to-gidd"), "weston": _end(cockpit, "to-weston")}
+        return {"gidd": end_attack(cockpit, "to-gidd"), "weston": end_attack(cockpit, "to-weston")}
 
 
 class Link(Case):
@@ -257,7 +265,7 @@ class Link(Case):
         _start(cockpit, "to-link", "hostile-messages", "link", socket, str(OPEN_NUMBER))
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _end(cockpit, "to-link")
+        return end_attack(cockpit, "to-link")
 
 
 class Rings(Case):
@@ -272,7 +280,7 @@ class Rings(Case):
         _start(cockpit, "rings", "hostile-rings", self.name, "safety/rings")
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _end(cockpit, "rings")
+        return end_attack(cockpit, "rings")
 
 
 class Requests(Case):
@@ -286,7 +294,7 @@ class Requests(Case):
         _start(cockpit, "requests", "hostile-requests", self.name, socket)
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _end(cockpit, "requests")
+        return end_attack(cockpit, "requests")
 
 
 class Traps(Case):
@@ -328,7 +336,7 @@ class Gpu(Case):
         wait_for("the shader", lambda: not hog.is_running() or "computes" in hog.said())
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _end(cockpit, "gpu")
+        return end_attack(cockpit, "gpu")
 
 
 class Crowd(Case):
@@ -359,7 +367,7 @@ class Fences(Case):
         _start(cockpit, "fences", "hostile-fences", "safety/fences")
 
     def end(self, cockpit: Cockpit) -> dict:
-        return _end(cockpit, "fences")
+        return end_attack(cockpit, "fences")
 
 
 def every_format() -> list[Case]:

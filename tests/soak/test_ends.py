@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Programs that end as the lab asks them or ends them: an error of its own, or no answer."""
 
+import os
+import signal
 import socket
 import subprocess
 import threading
@@ -13,6 +15,7 @@ import pytest
 from lab.domains.here import Here
 from lab.domains.program import LabError
 from lab.domains.there import Listener, There
+from lab.isolation.cases import Case, Gpu, Leak
 
 
 def answer(path: Path, text: bytes, seconds: float = 0) -> None:
@@ -60,3 +63,44 @@ def test_a_machine_that_ends_as_it_is_killed() -> None:
     place.guest = SimpleNamespace(pid=lambda: next(pids))
     place.agent = SimpleNamespace(close=lambda: None)
     place.kill()
+
+
+# --- attacks --------------------------------------------------------------------------------------
+
+
+def attacked(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, case: Case, program: str, script: str
+) -> dict[str, object]:
+    """What was done by a hostile program that is this script."""
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    (folder / program).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / program).chmod(0o755)
+    limit = SimpleNamespace(kills=True, kind="no", command=lambda *words: words, close=str)
+    place = Here("open", folder / "cockpit.conf")
+    cockpit = SimpleNamespace(open=SimpleNamespace(place=place, limit=lambda: limit))
+    case.begin(cockpit)
+    return case.end(cockpit)
+
+
+COMPUTES = """\
+trap 'echo "{\\"pictures\\": 7}"; exit' TERM
+echo computes >&2
+while :; do sleep 0.1; done"""
+
+
+def test_an_attack_tells_what_it_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert attacked(tmp_path, monkeypatch, Gpu(), "gid-bench-gpu-hog", COMPUTES) == {"pictures": 7}
+
+
+def test_an_attack_that_could_not_be_made_was_not_withstood(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as where there is no OpenGL: the display was as undisturbed as before."""
+    with pytest.raises(LabError, match=r"gpu ended by itself, status 1:\n.*no GL"):
+        attacked(tmp_path, monkeypatch, Gpu(), "gid-bench-gpu-hog", "echo no GL >&2; exit 1")
+
+
+def test_a_leak_may_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its control group, whose limit it was to reach."""
+    found = attacked(tmp_path, monkeypatch, Leak(), "hostile-leak", "kill -9 $$")
+    assert found == {"limit": "no", "status": -signal.SIGKILL}
