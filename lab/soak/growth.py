@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+LEAST = 3  # samples: fewer prove nothing
 SURE = 95  # %, the confidence of an interval; and the share of reported growth that is real
 
 
@@ -21,8 +22,8 @@ class Growth:
 
 
 def growth(hours: Sequence[float], values: Sequence[float]) -> Growth:
-    """Least squares over the samples after the warm-up. Fewer than three prove nothing."""
-    if len(hours) < 3 or hours[-1] == hours[0]:
+    """Least squares over the samples after the warm-up."""
+    if len(hours) < LEAST or hours[-1] == hours[0]:
         return Growth(0, math.inf, 0, 1.0)
     if len(set(values)) == 1:
         return Growth(0, 0, 0, 1.0)

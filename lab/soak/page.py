@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jinja2
 
-from lab.soak.growth import SURE, Growth, growth, which_grow
+from lab.soak.growth import LEAST, SURE, Growth, growth, which_grow
 from lab.soak.samples import COUNTED, KIND
 
 _WARM_PART = 0.1  # of the time: caches fill, programs run for the first time
@@ -76,9 +76,13 @@ class Result:
         """The hours of warm-up: samples after it are judged."""
         return max(self.warm_rounds, _WARM_PART * self.hours)
 
+    @property
+    def judged(self) -> list[dict]:
+        return [one for one in self.samples if one["hours"] >= self.warm]
+
     def curves(self) -> list[Curve]:
         hours = [sample["hours"] for sample in self.samples]
-        first = sum(hour < self.warm for hour in hours)
+        first = len(self.samples) - len(self.judged)
 
         judged: list[tuple[str, str, float, list[float], Growth]] = []
         for program in self.samples[0]["programs"] if self.samples else ():
@@ -106,8 +110,7 @@ class Result:
         """For each program whose mappings grow: the kinds of mappings that have increased since the
         warm-up.
         """
-        judged = [one for one in self.samples if one["hours"] >= self.warm]
-        told = []
+        judged, told = self.judged, []
         for program in judged[0]["programs"] if judged else ():
             if f"{program}: mappings" in self.growing:
                 before, after = (one["programs"][program] for one in (judged[0], judged[-1]))
@@ -122,7 +125,7 @@ class Result:
 
     @property
     def is_good(self) -> bool:
-        return self.hours >= self.warm and not self.broken and not self.growing
+        return len(self.judged) >= LEAST and not self.broken and not self.growing
 
     @property
     def verdict(self) -> str:
@@ -130,8 +133,10 @@ class Result:
             return f"It broke off: {self.broken}"
         if self.growing:
             return " ".join([f"These grow: {', '.join(self.growing)}.", *self.explained])
-        if self.hours < self.warm:
+        if not self.judged:
             return "It was too short: all of it was warm-up."
+        if len(self.judged) < LEAST:
+            return f"It was too short: after the warm-up are fewer than {LEAST} samples."
         return "Nothing grows."
 
 

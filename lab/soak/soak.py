@@ -23,6 +23,7 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -208,6 +209,9 @@ def main() -> int:
             print(f"soak: {error}", file=sys.stderr)
         except KeyboardInterrupt:
             print("soak: interrupted", file=sys.stderr)
+        except Exception as error:  # a mistake of ours is no good end either
+            soak.result.broken = f"{type(error).__name__}: {error}"
+            traceback.print_exc()
     if soak.result.samples:
         soak.write(options.out)
         for curve in soak.result.curves():

@@ -16,6 +16,7 @@ from lab.domains.here import Here
 from lab.domains.program import LabError
 from lab.domains.there import Listener, There
 from lab.isolation.cases import Case, Gpu, Leak
+from lab.soak import parts, soak
 
 
 def answer(path: Path, text: bytes, seconds: float = 0) -> None:
@@ -104,3 +105,21 @@ def test_a_leak_may_be_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """By its control group, whose limit it was to reach."""
     found = attacked(tmp_path, monkeypatch, Leak(), "hostile-leak", "kill -9 $$")
     assert found == {"limit": "no", "status": -signal.SIGKILL}
+
+
+def test_a_soak_that_trips_over_itself_broke(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its status would be that of one that was too short, which is no defect of a quick one."""
+
+    def trip(tripping: soak.Soak) -> None:
+        tripping.result.cases = 1
+        raise KeyError("Pss")
+
+    monkeypatch.setattr(soak.Soak, "run", trip)
+    file = tmp_path / "parts"
+    monkeypatch.setattr("sys.argv", ["soak", f"--out={tmp_path}", f"--parts={file}"])
+    assert soak.main() == soak.BROKEN
+    (part,) = parts.read(file)
+    assert part.state == parts.BROKE and part.told == "It broke off: KeyError: 'Pss'"
+    assert "Traceback" in capsys.readouterr().err

@@ -117,6 +117,14 @@ def test_a_tenth_is_warm_up_at_the_least() -> None:
     assert found.growing == []
 
 
+@pytest.mark.parametrize(("left", "good"), [(0, False), (1, False), (2, False), (3, True)])
+def test_of_fewer_than_three_samples_nobody_can_tell(left: int, good: bool) -> None:
+    found = result([500] * 120)
+    found.warm_rounds = (120 - left) / 60
+    assert (len(found.judged), found.is_good) == (left, good)
+    assert ("It was too short" in found.verdict) == (not good)
+
+
 def test_what_was_too_short_or_broke_off_is_not_good() -> None:
     found = result([500] * 120)
     assert not found.is_good and "warm-up" in found.verdict
