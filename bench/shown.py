@@ -114,7 +114,8 @@ def shown(cockpit: Cockpit, who: str, pipeline: str) -> dict:
     with display(cockpit["cluster"], who, "open", STREAM) as told:
         begin = time.monotonic()
         with place.running("play", play) as player:
-            player.wait(PATIENCE)
+            if player.wait(PATIENCE) != 0:  # all that a part of it sent may have been shown
+                raise LabError(f"the film broke off:\n{player.last_words()}")
             seconds = time.monotonic() - begin
         rendered = place.read_json(sent)[STREAM]["rendered"]
         if rendered == 0:

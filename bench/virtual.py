@@ -287,7 +287,8 @@ class Bench:
         words = [f"--stats={stats}", f"{pipeline.format(**SHOWN)} ! {sink}"]
         before = self._layer()
         player = place.start(who, ["python3", str(film.PLAY), *words])
-        player.wait(RUN_SECONDS)
+        if player.wait(RUN_SECONDS) != 0:  # all that a part of it sent may have been shown
+            raise LabError(f"the {who} broke off: {player.said()[-500:]}")
         place.forget(who)
         sent = place.read_json(stats)[STREAM]["rendered"]
         if sent == 0:

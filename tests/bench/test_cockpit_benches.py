@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Of the benchmarks of a cockpit what holds on any machine: who was looked at, and counts."""
 
+import contextlib
 import subprocess
 from pathlib import Path
 
 import pytest
 from benches import bench, module, results
 
+from lab.domains.here import Here
+from lab.domains.program import LabError
 from lab.film import clip, film
 
 pytestmark = pytest.mark.timeout(600)
@@ -63,6 +66,31 @@ def test_the_film_is_decoded_with_its_sound(tmp_path: Path) -> None:
     assert picture.stat().st_size == frames * 320 * 180 * 3 // 2
     samples = sound.read_bytes()
     assert len(samples) >= frames / 30 * 0.9 * 44100 * 2 * 2 and any(samples)
+
+
+PLAYER = """\
+import json, pathlib, sys
+stats = sys.argv[1].removeprefix("--stats=")
+pathlib.Path(stats).write_text(json.dumps({"movie": {"rendered": 5}}))
+sys.exit(%d)
+"""
+
+
+def test_a_film_that_breaks_off_was_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though all that was sent of it was."""
+    shown, player = module("shown"), tmp_path / "play.py"
+    told = {"frames": 5, "received": 5, "drops": {"superseded": 0, "discarded": 0}}
+    told |= {"latency_us": {"p50": 9.0}}
+    monkeypatch.setattr(film, "PLAY", player)
+    monkeypatch.setattr(shown, "display", lambda *_: contextlib.nullcontext(lambda: told))
+    places = {name: Here(name, tmp_path / "cockpit.conf") for name in ("open", "cluster")}
+    player.write_text(PLAYER % 0)
+    assert shown.shown(places, "gid-cluster", "none")["shown_of_sent"] == 1
+    player.write_text(PLAYER % 1)
+    with pytest.raises(LabError, match="the film broke off"):
+        shown.shown(places, "gid-cluster", "none")
 
 
 @pytest.mark.parametrize("name", NAMES)
