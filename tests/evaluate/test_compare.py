@@ -4,9 +4,13 @@
 from pathlib import Path
 
 import pytest
-from evaluations import chapter, evaluate, evaluation, figure
+from evaluations import alone, chapter, evaluate, evaluation, figure
 from gid_evaluate import compare, output
+from gid_evaluate.chapters import beside
 from gid_evaluate.result import MEASURED, MET, MISSED, NOT_RUN, Figure
+from gid_evaluate.run import run_one
+
+from lab.evaluate.chapters import all_plans
 
 
 def worse(
@@ -30,6 +34,42 @@ def test_worse_is_found_and_noise_is_not() -> None:
     found = {change.name for change in compare.changes(first, second) if change.is_worse}
     assert found == {"a", "r"}
     assert not any(change.is_worse for change in compare.changes(second, first))
+
+
+@pytest.mark.parametrize("unit", ["MB/s", "Hz", "fps", "share", "million rounds/s", "tries", "h"])
+def test_of_some_units_more_is_better(unit: str) -> None:
+    much, little = (
+        evaluation(chapter("5.1", MET, figure("a", value, unit))) for value in (10.0, 5.0)
+    )
+    assert [change.is_worse for change in compare.changes(much, little)] == [True]
+    assert [change.is_worse for change in compare.changes(little, much)] == [False]
+
+
+@pytest.mark.parametrize(("unit", "ratio"), [("MB/s", "share"), ("ns", "")])
+def test_of_a_ratio_more_is_better_where_it_is_of_its_figures(unit: str, ratio: str) -> None:
+    native, guest = (
+        Figure("a", value, unit, 9, (value, value), "x", system)
+        for value, system in ((10, "native"), (9, "guest"))
+    )
+    (found,) = beside.ratios([native, guest])
+    assert (found.value, found.unit) == (0.9, ratio)
+
+
+def test_what_is_copied_more_is_worse() -> None:
+    rows = [{"who": "gid", "copies_per_frame": 0, "mb_s": 442, "frames": 60}]
+    of = alone()
+    of.benchmark = lambda *_, **more: {  # type: ignore[method-assign]
+        "rows": rows,
+        "ratios": {"gid_bandwidth_vs_best_peer": 1.0},
+    }
+    of.for_chapter = lambda: of  # type: ignore[method-assign]
+    (bandwidth,) = (plan for plan in all_plans() if plan.id == "5.2")
+    before = evaluation(run_one(bandwidth, of))
+    rows[0]["mb_s"] = 884
+    after = evaluation(run_one(bandwidth, of))
+    name = "gid, to another process: moved"
+    assert [one.name for one in compare.changes(before, after) if one.is_worse] == [name]
+    assert not [one.name for one in compare.changes(after, before) if one.is_worse]
 
 
 @pytest.mark.parametrize("n", [1, 5, 15, 100, 10000])

@@ -34,9 +34,12 @@ RINGS = {
 }
 
 
+SHARES = {"came_of_sent_worst"}  # of the ratios of benchmarks: more is better
+
+
 def _ratios(found: dict, source: str) -> list[Figure]:
     return [
-        Figure(_name(name), value, "", 1, (value, value), source)
+        Figure(_name(name), value, "share" if name in SHARES else "", 1, (value, value), source)
         for name, value in found["ratios"].items()
     ]
 

@@ -145,7 +145,7 @@ def _devices(context: Context) -> list[Figure]:
     )
     return [
         *_cluster(rows, "attacks"),
-        _figure("tries at pages of other domains", tried, "", "attacks"),
+        _figure("tries at pages of other domains", tried, "tries", "attacks"),
         _figure(CHANGED.figure, changed, "pages", "attacks", n=tried),
         _figure(PASSED.figure, did["passed"], "pages", "attacks", n=devices),
     ]
@@ -224,7 +224,7 @@ def _decode(context: Context) -> list[Figure]:
             figure = _figure(name, median, unit, "decode", n=len(values), spread=spread)
             figures.append(dataclasses.replace(figure, system=system))
         ratios.append(figures[-1].value)
-    ratio = _figure(DECODED.figure, ratios[0] / ratios[1], "", "decode", n=len(turns))
+    ratio = _figure(DECODED.figure, ratios[0] / ratios[1], "share", "decode", n=len(turns))
     return [*figures, dataclasses.replace(ratio, system="both")]
 
 

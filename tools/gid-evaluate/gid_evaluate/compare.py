@@ -10,6 +10,7 @@ from .result import MEASURED, MET, Evaluation, Figure
 
 # Units of which more is better; of all others less is.
 MORE_IS_BETTER = {"MB/s", "Hz", "fps", "frames/s", "frames/s of CPU", "share"}
+MORE_IS_BETTER |= {"million rounds/s", "tries", "h"}
 TOLERANCE = 0.08  # of the value: less is what machines do by themselves
 CHANCE = 0.05  # that any figure at all seems worse though none is
 # The standard error of a median, to that of a mean.

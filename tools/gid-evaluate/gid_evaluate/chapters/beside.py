@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 
+from ..compare import MORE_IS_BETTER
 from ..outcome import NotRun
 from ..plan import Context, Goal
 from ..result import Figure
@@ -27,13 +28,10 @@ def ratios(figures: Sequence[Figure]) -> list[Figure]:
     found = []
     for one in figures:
         if one.system != "native" and one.name in native:
-            base = native[one.name]
-            ratio, n, name = (
-                one.value / base.value,
-                min(one.n, base.n),
-                ratio_of(one.name, one.system),
-            )
-            found.append(Figure(name, ratio, "", n, (ratio, ratio), one.source, "both"))
+            base, name = native[one.name], ratio_of(one.name, one.system)
+            ratio, n = one.value / base.value, min(one.n, base.n)
+            unit = "share" if one.unit in MORE_IS_BETTER else ""  # more of it is better, too
+            found.append(Figure(name, ratio, unit, n, (ratio, ratio), one.source, "both"))
     return found
 
 
