@@ -51,7 +51,7 @@ class Context(plan.Context):
     def in_guest(self, piece: str) -> list[dict[str, Any]]:
         """The results for this piece, `--part=…` or `--run=…`, of the one run for all chapters that
         need a guest. A continued evaluation does not measure pieces again that an earlier run
-        has.
+        has, of which the newest counts.
         """
         if self.virtual is None:
             raise NotRun(f"no guest of gidway's own: {self.why_no_guest}")

@@ -271,6 +271,21 @@ def soak(
     return run_one(plan, context)
 
 
+@pytest.mark.parametrize("newest", [0, 1])
+def test_of_a_piece_that_was_measured_again_the_newest_counts(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, newest: int
+) -> None:
+    """For all chapters that it is a piece of."""
+    alone = ("virtual", "--seconds=6", "--part=load")
+    for number, key in enumerate((alone, (*alone, "--run=a"))):
+        when = f"2026-01-0{1 + (number == newest)}"
+        monkeypatch.setattr("gid_evaluate.results.now", lambda when=when: when)
+        rows = [{"what": "run", "piece": "--part=load", "out": number}]
+        kept(out).get(key, lambda rows=rows: [{"rows": rows, "ratios": {}}, 1.0])
+    of = guest(tmp_path, kept(out), "--part=load")
+    assert of.in_guest("--part=load")[0]["out"] == newest
+
+
 def test_hours_of_a_soak_add_up(tmp_path: Path, out: Path) -> None:
     hours = "hours without a break, of 48"
     assert soak(tmp_path, out, "one").verdict == MET

@@ -64,16 +64,18 @@ class Results:
         return found.value, found.when
 
     def all_of(self, name: str) -> list[tuple[Key, Any]]:
-        """Each that was measured under a key that begins so, with its value."""
+        """Each that was measured under a key that begins so, with its value, the newest first."""
         for path in sorted(self.folder.glob("*.json")) if self.folder is not None else ():
             if (key := _key_of(path)) is not None and key not in self._found:
                 if (found := self._kept(key)) is not None:
                     self._found[key] = found
-        return [
-            (key, found.value)
+        wanted = [
+            (key, found)
             for key, found in list(self._found.items())
             if key[0] == name and found.error is None
         ]
+        wanted.sort(key=lambda one: one[1].when, reverse=True)
+        return [(key, found.value) for key, found in wanted]
 
     def _path(self, key: Key) -> Path:
         name = hashlib.sha256(json.dumps(key).encode()).hexdigest()[:16]
