@@ -2,6 +2,7 @@
 """An evaluation as a Markdown table for documents: its figures beside the current goals."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from gid_evaluate.lateness import NOISY_US
@@ -17,6 +18,7 @@ from gid_evaluate.result import (
     Figure,
     figure_text,
 )
+from gid_evaluate.run import verdict_by
 
 from lab.evaluate.chapters import all_plans
 
@@ -26,20 +28,20 @@ _MOST_OTHERS = 3  # figures without a goal that a row shows; the file has all
 def markdown(evaluation: Evaluation) -> str:
     """Judged by the goals of this release, which may differ from those of the run."""
     found = {chapter.id: chapter for chapter in evaluation.chapters}
-    rows, counts = [], dict.fromkeys((MET, MISSED, NOT_RUN, MEASURED), 0)
+    rows, counts, with_goal = [], dict.fromkeys((MET, MISSED, NOT_RUN, MEASURED), 0), 0
     for plan in all_plans():
         chapter = found.get(plan.id, Chapter(plan.id, plan.title, plan.method, ""))
         goals = plan.goals_of(evaluation.mode == "full", evaluation.guest)
-        verdict = _verdict(goals, chapter)
+        verdict = verdict_by(goals, chapter)
         if verdict == NOT_RUN and not goals:
             continue  # there is nothing to report
         counts[verdict] += 1
-        reached = "; ".join([*_goals(goals, chapter), *_others(goals, chapter)])
+        with_goal += bool(goals)
+        reached = "; ".join([*_broken(chapter), *_goals(goals, chapter), *_others(goals, chapter)])
         name = f"{plan.id} {plan.title}" if plan.id[0].isdigit() else plan.title
         rows.append(f"| {name} | {verdict} | {reached} | {_when(chapter)} |")
-    goals = sum(counts[verdict] for verdict in (MET, MISSED, NOT_RUN))
     headline = (
-        f"{counts[MET]} of {goals} chapters with a goal are met, {counts[MISSED]} missed, "
+        f"{counts[MET]} of {with_goal} chapters with a goal are met, {counts[MISSED]} missed, "
         f"{counts[NOT_RUN]} not measured in this form yet; without a goal: {counts[MEASURED]}."
     )
     head = ["| chapter | verdict | reached (goal) | measured |", "|---|---|---|---|"]
@@ -69,17 +71,6 @@ def machine_text(evaluation: Evaluation) -> str:
     return f"{known['processor']}, {known['cores']} cores, kernel {known['kernel']}"
 
 
-def _verdict(goals: Sequence[Goal], chapter: Chapter) -> str:
-    """Missed if one goal is missed; met only if all goals were measured."""
-    by_name = {figure.name: figure.value for figure in chapter.figures}
-    if not goals:
-        return MEASURED if by_name else NOT_RUN
-    known = [goal for goal in goals if goal.figure in by_name]
-    if not all(goal.is_met(by_name[goal.figure]) for goal in known):
-        return MISSED
-    return MET if len(known) == len(goals) else NOT_RUN
-
-
 def _when(chapter: Chapter) -> str:
     """The day, the commit at the end of the version, and the lateness of the machine itself."""
     late = chapter.lateness_us or 0
@@ -99,10 +90,19 @@ def _goals(goals: Sequence[Goal], chapter: Chapter) -> Iterator[str]:
         yield f"{goal.figure}: {value} ({goal.limit})"
 
 
+def _broken(chapter: Chapter) -> list[str]:
+    """Why it is missed whatever its goals are, in a cell."""
+    reason = chapter.reason if chapter.is_broken else ""
+    return [" ".join(reason.replace("|", "/").split())] if reason else []
+
+
 def _others(goals: Sequence[Goal], chapter: Chapter) -> Iterator[str]:
     wanted = {goal.figure for goal in goals}
     others = [one for one in chapter.figures if one.name not in wanted]
-    return (f"{one.name}: {_value(one)}" for one in others[:_MOST_OTHERS])
+    names = Counter(name for name, _ in {(one.name, one.system) for one in others})
+    for one in others[:_MOST_OTHERS]:
+        where = f"{one.system}: " if names[one.name] > 1 else ""
+        yield f"{where}{one.name}: {_value(one)}"
 
 
 def _value(figure: Figure) -> str:

@@ -173,6 +173,35 @@ def test_another_version_goes_on_with_its_own_figures(evaluate: Evaluate, out: P
     assert [one.version for one in found(out).values()] == ["0.2.0~git1.abc", "0.2.0~git2.def"]
 
 
+def changed(out: Path, name: str, value: float | None) -> None:
+    """The kept evaluation, whose figure of this name has that value; None: has no such figure."""
+    whole = read(out)
+    for one in whole.chapters:
+        others = [each for each in one.figures if each.name != name]
+        one.figures = [*others, *([figure(name, value)] if value is not None else [])]
+    output.write(out, whole)
+
+
+RATE = "lowest rate of all runs"
+
+
+def test_what_goes_on_is_judged_by_todays_goals(evaluate: Evaluate, out: Path) -> None:
+    """Not by those of the release that measured it."""
+    assert evaluate("good", "--chapters=5.16.2") == 0
+    changed(out, RATE, 0.9)
+    assert evaluate("good", "--chapters=5.16.2,5.18.1", "--continue") == 1
+    chapters = found(out)
+    assert [one.verdict for one in chapters.values()] == [MISSED, MET]
+    assert f"{RATE} is 0.9, aim 0.99" in chapters["5.16.2"].reason
+
+
+def test_what_was_measured_in_another_form_is_measured_again(evaluate: Evaluate, out: Path) -> None:
+    assert evaluate("good", "--chapters=5.16.2") == 0
+    changed(out, RATE, None)
+    assert evaluate("good", "--chapters=5.16.2", "--continue") == 0
+    assert RATE in {one.name for one in found(out)["5.16.2"].figures}
+
+
 def test_continue_and_again_are_one_or_the_other(
     evaluate: Evaluate, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -242,6 +271,21 @@ def test_a_piece_that_fails_costs_the_others_nothing(tmp_path: Path, out: Path) 
         of.in_guest("--part=film")
 
 
+@pytest.mark.parametrize("newest", [0, 1])
+def test_of_a_piece_that_was_measured_again_the_newest_counts(
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, newest: int
+) -> None:
+    """For all chapters that it is a piece of."""
+    alone = ("virtual", "--seconds=6", "--part=load")
+    for number, key in enumerate((alone, (*alone, "--run=a"))):
+        when = f"2026-01-0{1 + (number == newest)}"
+        monkeypatch.setattr("gid_evaluate.results.now", lambda when=when: when)
+        rows = [{"what": "run", "piece": "--part=load", "out": number}]
+        kept(out).get(key, lambda rows=rows: [{"rows": rows, "ratios": {}}, 1.0])
+    of = guest(tmp_path, kept(out), "--part=load")
+    assert of.in_guest("--part=load")[0]["out"] == newest
+
+
 # --- hours that add up ----------------------------------------------------------------------------
 
 SOAK = """\
@@ -269,21 +313,6 @@ def soak(
     context.results = kept(out)
     (plan,) = (one for one in all_plans() if one.id == "5.20")
     return run_one(plan, context)
-
-
-@pytest.mark.parametrize("newest", [0, 1])
-def test_of_a_piece_that_was_measured_again_the_newest_counts(
-    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, newest: int
-) -> None:
-    """For all chapters that it is a piece of."""
-    alone = ("virtual", "--seconds=6", "--part=load")
-    for number, key in enumerate((alone, (*alone, "--run=a"))):
-        when = f"2026-01-0{1 + (number == newest)}"
-        monkeypatch.setattr("gid_evaluate.results.now", lambda when=when: when)
-        rows = [{"what": "run", "piece": "--part=load", "out": number}]
-        kept(out).get(key, lambda rows=rows: [{"rows": rows, "ratios": {}}, 1.0])
-    of = guest(tmp_path, kept(out), "--part=load")
-    assert of.in_guest("--part=load")[0]["out"] == newest
 
 
 def test_hours_of_a_soak_add_up(tmp_path: Path, out: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from evaluations import chapter, evaluation, figure
 from gid_evaluate import output
-from gid_evaluate.result import MET, read
+from gid_evaluate.result import BROKE, GAVE_NO, MET, MISSED, Chapter, read
 from lib.program import TOP
 
 from lab.evaluate.chapters import all_plans
@@ -42,10 +42,14 @@ def test_each_chapter_says_when_it_was_measured_and_of_which_commit() -> None:
 
 
 def row(identifier: str, *figures) -> str:
+    return row_of(chapter(identifier, MET, *figures))
+
+
+def row_of(one: Chapter) -> str:
     """Of the table."""
-    text = markdown(evaluation(chapter(identifier, MET, *figures), mode="full"))
-    (title,) = (plan.title for plan in all_plans() if plan.id == identifier)
-    (found,) = (line for line in text.splitlines() if line.startswith(f"| {identifier} {title} |"))
+    text = markdown(evaluation(one, mode="full"))
+    (title,) = (plan.title for plan in all_plans() if plan.id == one.id)
+    (found,) = (line for line in text.splitlines() if line.startswith(f"| {one.id} {title} |"))
     return found
 
 
@@ -59,6 +63,29 @@ def test_verdicts_are_those_of_todays_goals() -> None:
     calm = figure("rate undisturbed, of the display's refreshes", 1.0)
     assert "| met |" in row("5.18.1", figure("lowest rate of all runs", 1.0), calm, *gaps)
     assert "| measured |" in row("5.14", figure("a switch", 1.0))
+
+
+@pytest.mark.parametrize("reason", [f"{BROKE}gid-cluster ended", f"{GAVE_NO}b.", ""])
+def test_what_broke_is_missed(reason: str) -> None:
+    """And not left out, as if it had been measured in another form, nor met by what it gave."""
+    one = chapter("5.18.1", MISSED)
+    one.reason = reason.replace(" ", " |\n")
+    assert "| missed |" in row_of(one) and reason.replace(" ", " / ") in row_of(one)
+    good = chapter("5.21", MISSED, figure("accesses that succeeded", 0.0))
+    good.reason = reason
+    assert ("| missed |" in row_of(good)) == bool(reason)
+    without_goal = chapter("5.14", MISSED)
+    without_goal.reason = reason
+    assert "| missed |" in row_of(without_goal)
+
+
+def test_figures_of_one_name_say_where_they_were_measured() -> None:
+    native = figure("system calls, five", 885.0)
+    guest = dataclasses.replace(native, value=14960.0, system="guest")
+    told = "native: system calls, five: 885 ns; guest: system calls, five: 14,960 ns; a: 1 ns |"
+    assert told in row("5.1.4", native, guest, figure("a", 1.0))
+    both = (figure("a", 1.0), figure("a", 2.0, "Hz"))
+    assert "| a: 1 ns; a: 2 Hz |" in row("5.1.4", *both)
 
 
 @pytest.mark.parametrize(("late", "told"), [(43_200.0, True), (400.0, False), (None, False)])

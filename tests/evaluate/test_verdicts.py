@@ -169,6 +169,8 @@ def test_a_part_that_breaks_leaves_the_rest_its_figures(context: Context) -> Non
     found = run_one(plan(run, Goal("a", 1)), context)
     assert found.verdict == MISSED and "Not in a guest: it crashed" in found.reason
     assert [one.name for one in found.figures] == ["a"]
+    page = output.render(evaluation(found))
+    assert page.count("Not in a guest: it crashed") == 2  # in the summary, too
 
 
 def test_goals() -> None:

@@ -17,7 +17,7 @@ from .outcome import CannotRun
 from .plan import Plan
 from .result import MISSED, NOT_RUN, BadResult, Chapter, Evaluation, figure_text, read
 from .results import Results, now
-from .run import AT_A_TIME, reached, run_all
+from .run import AT_A_TIME, judge_anew, run_all
 from .site import Site
 from .systems import BadCommand, Native
 
@@ -168,10 +168,7 @@ def _begun(options: argparse.Namespace, site: Site, machine: dict[str, Any]) -> 
     known = {plan.id: plan for plan in site.plans()}
     begun.chapters = [one for one in begun.chapters if one.id in known]
     for chapter in begun.chapters:
-        plan = known[chapter.id]
-        chapter.goals = reached(
-            plan.goals_of(options.full, begun.guest), chapter.figures, chapter.verdict
-        )
+        judge_anew(chapter, known[chapter.id].goals_of(options.full, begun.guest))
     begun.continued.append(now())
     return begun
 

@@ -17,6 +17,9 @@ from typing import Any
 MET, MISSED, MEASURED, NOT_RUN = "met", "missed", "measured", "not run"
 VERDICTS = (MET, MISSED, MEASURED, NOT_RUN)
 
+# How the reason begins of what is missed because it gave no figure to judge.
+BROKE, GAVE_NO = "It broke while it was measured: ", "Not measured: "
+
 
 class BadResult(Exception):
     """Why a file is no evaluation.json, in a sentence."""
@@ -24,7 +27,7 @@ class BadResult(Exception):
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value: the median of `n` samples.
+    """One measured value: of `n` samples the median, or what its name says, as the worst.
 
     `spread` is the smallest and the largest of them. `source` is the command that gives this figure
     alone. `system` says where it was measured: native, guest, or both.
@@ -72,6 +75,12 @@ class Chapter:
     measured: str = ""
     version: str = ""
     machine: str = ""
+
+    @property
+    def is_broken(self) -> bool:
+        """Missed, whatever the goals are: it broke, or had nothing to be judged by."""
+        without = not self.figures or self.reason.startswith((BROKE, GAVE_NO))
+        return self.verdict == MISSED and without
 
 
 @dataclass

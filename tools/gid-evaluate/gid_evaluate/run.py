@@ -10,6 +10,8 @@ from .lateness import NOISY_US, Lateness
 from .outcome import Broke, NotRun
 from .plan import Context, Goal, Plan
 from .result import (
+    BROKE,
+    GAVE_NO,
     MEASURED,
     MET,
     MISSED,
@@ -100,7 +102,7 @@ def _measure(plan: Plan, context: Context, chapter: Chapter) -> tuple[str, str]:
         chapter.figures = []  # none of them is to be believed, nor can a page show them
         context.broken.append(flaw)
     if context.broken:
-        return MISSED, f"It broke while it was measured: {'; '.join(context.broken)}"
+        return MISSED, f"{BROKE}{'; '.join(context.broken)}"
     return judge(plan.goals_of(context.is_full, context.how), chapter.figures)
 
 
@@ -143,7 +145,7 @@ def judge(goals: Sequence[Goal], figures: Sequence[Figure]) -> tuple[str, str]:
     by_name = {figure.name: figure.value for figure in figures}
     missing = [goal.figure for goal in goals if goal.figure not in by_name]
     if missing:
-        return MISSED, f"Not measured: {', '.join(missing)}."
+        return MISSED, f"{GAVE_NO}{', '.join(missing)}."
     missed = [goal for goal in goals if not goal.is_met(by_name[goal.figure])]
     if missed:
         told = (
@@ -152,3 +154,29 @@ def judge(goals: Sequence[Goal], figures: Sequence[Figure]) -> tuple[str, str]:
         )
         return MISSED, f"{'; '.join(told)}."
     return (MET if goals else MEASURED), ""
+
+
+def verdict_by(goals: Sequence[Goal], chapter: Chapter) -> str:
+    """What these goals make of a chapter that was judged by others, as by those of another release:
+    missed if one of them is missed, or if it broke; met only if all of them were measured."""
+    by_name = {figure.name: figure.value for figure in chapter.figures}
+    if chapter.is_broken:
+        return MISSED
+    if not goals:
+        return MEASURED if by_name else NOT_RUN
+    known = [goal for goal in goals if goal.figure in by_name]
+    if not all(goal.is_met(by_name[goal.figure]) for goal in known):
+        return MISSED
+    return MET if len(known) == len(goals) else NOT_RUN
+
+
+def judge_anew(chapter: Chapter, goals: Sequence[Goal]) -> None:
+    """Gives it the verdict by these goals."""
+    verdict = verdict_by(goals, chapter)
+    if verdict != chapter.verdict:
+        chapter.reason = {
+            MISSED: judge(goals, chapter.figures)[1],
+            NOT_RUN: "It was measured in another form.",
+        }.get(verdict, "")
+    chapter.verdict, chapter.goal = verdict, "; ".join(map(str, goals))
+    chapter.goals = reached(goals, chapter.figures, verdict)
