@@ -214,6 +214,38 @@ def test_an_older_report_met_nothing_without_a_goal(tmp_path: Path) -> None:
     assert read(tmp_path).chapters[0].verdict == MEASURED
 
 
+# --- sound and picture ----------------------------------------------------------------------------
+
+TOGETHER = {"lag_ms": -30.0, "lag_ms_min": -44.0, "lag_ms_max": -20.0, "drift_ms": 0.1}
+TOGETHER |= {"marks": 600, "flashes": 600, "bursts": 599, "n": 599, "gaps": 0}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, ""),
+        ({"lag_ms_min": -46.8}, "sound and picture apart, worst second is 46.8, aim 45"),
+        ({"lag_ms": 0.0, "lag_ms_min": -50.0, "lag_ms_max": 50.0}, "worst second is 50, aim 45"),
+        ({"flashes": 300}, "without their flash or their burst is 300, aim 1"),
+        ({"n": 2}, "without their flash or their burst is 598, aim 1"),
+        ({"gaps": 1}, "gaps in the sound is 1, aim 0"),
+    ],
+)
+def test_sound_and_picture_are_judged_by_their_worst_second(
+    monkeypatch: pytest.MonkeyPatch, changed: dict[str, float], words: str
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda program: program)
+    (together,) = (plan for plan in all_plans() if plan.id == "5.7.3")
+    of = alone()
+    of.benchmark = lambda *_, **more: {  # type: ignore[method-assign]
+        "rows": [TOGETHER | changed],
+        "ratios": {"worst_lag_ms": 0.0},
+    }
+    of.for_chapter = lambda: of  # type: ignore[method-assign]
+    found = run_one(together, of)
+    assert (found.verdict == MET) == (not words) and words in found.reason, found.reason
+
+
 # --- the soak -------------------------------------------------------------------------------------
 
 SOAK = """\
