@@ -2,12 +2,14 @@
 """The figures of documents are those of the evaluation that is kept, judged by today's goals."""
 
 import dataclasses
+import re
 import runpy
 from pathlib import Path
 
 import pytest
 from evaluations import chapter, evaluation, figure
 from gid_evaluate import output
+from gid_evaluate.plan import Plan
 from gid_evaluate.result import BROKE, GAVE_NO, MET, MISSED, Chapter, read
 from lib.program import TOP
 
@@ -92,3 +94,52 @@ def test_figures_of_one_name_say_where_they_were_measured() -> None:
 def test_a_machine_that_was_not_quiet_is_named(late: float | None, told: bool) -> None:
     one = dataclasses.replace(chapter("5.14", MET, figure("a switch", 1.0)), lateness_us=late)
     assert ("machine late by 43.2 ms" in markdown(evaluation(one, mode="full"))) == told
+
+
+# --- the goals in the page about them -------------------------------------------------------------
+
+# How the page says bounds that it does not say in figures.
+IN_WORDS = {
+    0: r"\bno(ne|thing)?\b",
+    0.01: "no copy",
+    1.01: "no more than",
+    2: "twice",
+    2 / 45000: "2 of 45,000",
+    33.3: "two refreshes",
+}
+
+
+def told_goals() -> dict[str, str]:
+    """What the page says of each chapter's goals."""
+    page = (TOP / "docs/evaluation.md").read_text(encoding="utf-8")
+    (table,) = re.findall(r"^\| chapter \| what \| goal \|\n\|[-|]+\n((?:\|.*\n)+)", page, re.M)
+    told: dict[str, str] = {}
+    for line in table.splitlines():
+        names, _, goal = (cell.strip() for cell in line.strip("|").split("|"))
+        for name in names.split(", "):
+            assert name not in told, name
+            told[name] = goal
+    return told
+
+
+def is_told(bound: float, text: str) -> bool:
+    if re.search(rf"(?<![\d.,]){re.escape(f'{bound:g}')}(?![.,]?\d)", text):
+        return True
+    return any(bound == one and re.search(words, text) for one, words in IN_WORDS.items())
+
+
+def test_the_page_has_all_chapters() -> None:
+    assert sorted(told_goals()) == sorted(plan.id for plan in all_plans())
+
+
+@pytest.mark.parametrize("plan", all_plans(), ids=lambda plan: plan.id)
+def test_the_page_tells_the_goals_of_the_code(plan: Plan) -> None:
+    told = told_goals()
+    text = told[plan.id]
+    if found := re.search(r"\bas ([\d.]+\d)$", text):
+        text += told[found[1]]
+    assert (text == "none") <= (not plan.goals)
+    for goal in plan.goals:
+        assert is_told(goal.bound, text), f"{goal}: the page says: {text}"
+    if any(goal.only_kvm for goal in plan.goals):
+        assert text.startswith("with KVM: ")
