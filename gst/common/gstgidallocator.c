@@ -271,7 +271,7 @@ static void
 slab_finish (GstGidSlab *slab)
 {
   gst_gid_dmabuf_finish (&slab->dmabuf);
-  gid_slab_destroy (slab->slab, false);
+  gid_slab_unref (slab->slab); /* unlike gid_slab_destroy() never waits for gidd */
 }
 
 static gboolean

@@ -16,7 +16,7 @@ static void
 gst_gid_export_free (GstGidExport *self)
 {
   gst_gid_domain_lock (self->domain);
-  gid_slab_destroy (self->slab, false);
+  gid_slab_unref (self->slab); /* unlike gid_slab_destroy() never waits for gidd */
   gst_gid_domain_unlock (self->domain);
   gst_gid_domain_unref (self->domain);
   g_free (self->description);

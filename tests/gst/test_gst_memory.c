@@ -389,6 +389,27 @@ static void test_export(void) {
 	gst_object_unref(fds);
 }
 
+/* Whoever frees the memory may be anybody, and so may those who wait for the domain's lock. */
+static void test_export_ends(void) {
+	GstAllocator *fds = gst_fd_allocator_new();
+	GstMemory *sealed = make_fd_memory(fds, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE);
+	struct gid_layout layout;
+	int result = 0;
+
+	gid_layout_init(&layout, gst_video_dma_drm_fourcc_from_format(GST_VIDEO_FORMAT_BGRx), 320,
+			240, 4);
+	GstGidExport *export = gst_gid_export_get(domain, sealed, &layout, NULL, &result);
+	tap_ok(export != NULL, "a sealed memfd is exported");
+	gst_mini_object_unref(GST_MINI_OBJECT_CAST(export));
+	kill(cockpit_gidd[1], SIGSTOP);
+	gst_memory_unref(sealed);
+	bool connected = gid_domain_is_connected(gst_gid_domain_lock(domain));
+	gst_gid_domain_unlock(domain);
+	kill(cockpit_gidd[1], SIGCONT);
+	tap_ok(connected, "when it is freed nobody waits for a gidd that hangs");
+	gst_object_unref(fds);
+}
+
 /* --- memory of copies --- */
 
 static void test_copies(void) {
@@ -439,6 +460,7 @@ int main(int argc, char **argv) {
 	test_caps_of_slabs();
 	test_colours_that_nobody_said();
 	test_export();
+	test_export_ends();
 	test_copies();
 	gst_gid_domain_unref(domain);
 	cockpit_finish();
