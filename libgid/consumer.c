@@ -20,6 +20,8 @@
 
 #define CREDIT_DEFAULT 4u
 #define BACK_OFF_MAX_NS 1600000000ull
+/* As /proc shows it. */
+#define PAGE_MEMORY "gid-page"
 
 static struct gid_consumer *from_endpoint(struct gid_endpoint *endpoint) {
 	return (struct gid_consumer *)((char *)endpoint - offsetof(struct gid_consumer, endpoint));
@@ -123,20 +125,21 @@ static void put_subscribe(
 	memcpy(subscribe->name, consumer->name, sizeof(subscribe->name));
 }
 
-/* Makes page and doorbell and the message that carries them; the caller closes `*their_end`. */
-static int prepare(struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
-	const struct gid_memory_readers producer = {
+/* Who reads our page: the producer. */
+static struct gid_memory_readers page_readers(const struct gid_consumer *consumer) {
+	return (struct gid_memory_readers){
 			.kind = GID_WIRE_READERS_DOMAIN,
 			.name = consumer->owner,
 	};
-	consumer->asked = gid_clock_now();
-	int error = gid_memory_get(consumer->domain, &consumer->memory, &producer, "gid-page",
-			sizeof(struct gid_wire_page));
-	if (error < 0) {
-		return error;
-	}
+}
+
+/*
+ * The page is there. Makes the doorbell, and the message that carries both; the caller closes
+ * `*their_end`.
+ */
+static int prepare(struct gid_consumer *consumer, union gid_wire_message *message, int *their_end) {
 	/* In a window, where the producer is on another machine. */
-	error = consumer->memory.window_offset == 0
+	int error = consumer->memory.window_offset == 0
 			? 0
 			: gid_life_watch(&consumer->life, consumer->memory.fd);
 	if (error == 0) {
@@ -206,12 +209,8 @@ static void subscribe_answered(void *data, int error, const union gid_wire_messa
 	gid_consumer_leave(consumer);
 }
 
-/* Returns 0, or what is in the way of asking at all. */
-static int subscribe_async(struct gid_consumer *consumer) {
-	gid_domain_request_cancel(consumer->domain, consumer);
-	gid_loop_disarm(&consumer->domain->loop, &consumer->retry);
-	unsubscribe(consumer, 0);
-	drop_subscription(consumer);
+/* With the page that is there. */
+static int ask_for_stream(struct gid_consumer *consumer) {
 	union gid_wire_message message;
 	int their_end;
 	int error = prepare(consumer, &message, &their_end);
@@ -225,6 +224,54 @@ static int subscribe_async(struct gid_consumer *consumer) {
 	if (error < 0) {
 		consumer->number = 0;
 	}
+	return error;
+}
+
+/* gidd's answer to the request for memory for the page. */
+static void page_answered(void *data, int error, const union gid_wire_message *answer,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_consumer *consumer = data;
+	error = gid_memory_take(consumer->domain, &consumer->memory, PAGE_MEMORY,
+			sizeof(struct gid_wire_page), error, answer, fds);
+	error = error < 0 ? error : ask_for_stream(consumer);
+	if (error < 0) {
+		subscribe_answered(consumer, error, NULL, fds);
+	}
+}
+
+/* Memory for a page that nobody wants any more. */
+static void decline_page(void *data, int error, const union gid_wire_message *answer,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	if (error == 0 && answer->header.type == GID_WIRE_ALLOCATED) {
+		gid_memory_decline(data, &answer->allocated, fds);
+	}
+}
+
+/* A subscription has a number, by which gidd is told of its end; before that it may be given
+ * memory.
+ */
+static void cancel_requests(struct gid_consumer *consumer) {
+	if (consumer->number == 0) {
+		gid_domain_request_hand_over(consumer->domain, consumer, decline_page);
+	} else {
+		gid_domain_request_cancel(consumer->domain, consumer);
+	}
+}
+
+/* Returns 0, or what is in the way of asking at all. */
+static int subscribe_async(struct gid_consumer *consumer) {
+	cancel_requests(consumer);
+	gid_loop_disarm(&consumer->domain->loop, &consumer->retry);
+	unsubscribe(consumer, 0);
+	drop_subscription(consumer);
+	const struct gid_memory_readers readers = page_readers(consumer);
+	consumer->asked = gid_clock_now();
+	int error = gid_memory_ask(consumer->domain, &consumer->memory, &readers, PAGE_MEMORY,
+			sizeof(struct gid_wire_page), page_answered, consumer);
+	if (error == -EINPROGRESS) {
+		return 0;
+	}
+	error = error < 0 ? error : ask_for_stream(consumer);
 	/* Without gidd: subscribes when gidd is back. */
 	return error != -ENOTCONN || is_too_soon(consumer, error) ? error : 0;
 }
@@ -245,8 +292,12 @@ static void subscribe_again(struct gid_consumer *consumer) {
 
 static int subscribe_and_wait(struct gid_consumer *consumer) {
 	union gid_wire_message message, answer;
+	const struct gid_memory_readers readers = page_readers(consumer);
 	int their_end;
-	int error = prepare(consumer, &message, &their_end);
+	consumer->asked = gid_clock_now();
+	int error = gid_memory_get(consumer->domain, &consumer->memory, &readers, PAGE_MEMORY,
+			sizeof(struct gid_wire_page));
+	error = error < 0 ? error : prepare(consumer, &message, &their_end);
 	if (error < 0) {
 		return error;
 	}
@@ -558,7 +609,7 @@ void gid_consumer_destroy(struct gid_consumer *consumer) {
 	consumer->destroyed = true;
 	if (consumer->domain != NULL) {
 		gid_endpoint_remove(consumer->domain, &consumer->endpoint);
-		gid_domain_request_cancel(consumer->domain, consumer);
+		cancel_requests(consumer);
 		gid_loop_disarm(&consumer->domain->loop, &consumer->retry);
 		unsubscribe(consumer, 0);
 	}

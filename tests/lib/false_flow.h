@@ -44,7 +44,7 @@ static void flow_say(union gid_wire_message *message, const int *fds, uint32_t f
 	}
 }
 
-static void flow_say_doorbell(uint32_t number, enum gid_wire_doorbell_way way, int fd) {
+static inline void flow_say_doorbell(uint32_t number, enum gid_wire_doorbell_way way, int fd) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_DOORBELL, 0);
 	message.doorbell.subscription = number;
@@ -52,7 +52,7 @@ static void flow_say_doorbell(uint32_t number, enum gid_wire_doorbell_way way, i
 	flow_say(&message, &fd, fd >= 0);
 }
 
-static void flow_say_hearing(uint32_t number) {
+static inline void flow_say_hearing(uint32_t number) {
 	union gid_wire_message message;
 	gid_wire_begin(&message, GID_WIRE_HEARING, 0);
 	message.hearing.subscription = number;
@@ -60,7 +60,7 @@ static void flow_say_hearing(uint32_t number) {
 }
 
 /* Until the domain has heard `count` more messages. */
-static void flow_wait_heard(struct gid_domain *domain, int count) {
+static inline void flow_wait_heard(struct gid_domain *domain, int count) {
 	uint64_t late = gid_clock_now() + PATIENCE_NS;
 	while (count > 0 && gid_clock_now() < late) {
 		nanosleep(&(struct timespec){.tv_nsec = FALSE_GIDD_STEP_NS}, NULL);
