@@ -413,6 +413,12 @@ void gid_producer_send_shown(struct gid_producer *producer, struct gid_subscript
 					&batch.slab) < 0) {
 		return;
 	}
+	/* That nobody waits for: we are dispatching. A slab that moved has no grants any more. */
+	if (batch.slab != NULL && gid_subscription_can_see(subscription, batch.slab) &&
+			gid_subscription_needs_grant(subscription, batch.slab) &&
+			gid_producer_grant_slabs(producer, subscription) < 0) {
+		return;
+	}
 	noted.gid = frame->gid;
 	batch.other = frame->gid != GID_NONE && frame->gid != producer->present;
 	frame->submit_time = batch.now;

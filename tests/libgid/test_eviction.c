@@ -26,11 +26,12 @@ static void settle(void) {
 	}
 }
 
-static bool begin_stream(void) {
+static bool begin_stream_of(uint32_t credit, bool keeps_shown) {
 	struct gid_producer_options producing = {
 			.size = sizeof(producing),
-			.credit_max = 4,
+			.credit_max = credit,
 			.lease_ns = UINT64_C(1000000) * COCKPIT_PATIENCE_MS,
+			.keeps_shown = keeps_shown,
 	};
 	struct gid_consumer_options consuming = {.size = sizeof(consuming), .credit = 4};
 	slab = make(2);
@@ -41,6 +42,10 @@ static bool begin_stream(void) {
 		settle();
 	}
 	return tap_ok(good, "a stream");
+}
+
+static bool begin_stream(void) {
+	return begin_stream_of(4, false);
 }
 
 static void end_stream(void) {
@@ -220,6 +225,34 @@ static void test_late_owner(void) {
 	end_stream();
 }
 
+/* A reader that had no room gets the picture when it has, also where that needs another grant. */
+static void test_shown_again(void) {
+	struct gid_frame held, got, frame = GID_FRAME_INIT;
+	struct gid_slab *seen = NULL, *moved = NULL;
+	if (!begin_stream_of(1, true)) {
+		return;
+	}
+	pass(0, &held, &seen);
+	*(uint32_t *)gid_slab_data(slab, 1) = WORD;
+	frame.gid = gid_slab_gid(slab, 1);
+	tap_ok(gid_producer_send(producer, &frame) == 0, "there is no room for the next picture");
+	evict();
+	kill(cockpit_gidd[1], SIGSTOP);
+	gid_consumer_release(consumer, &held);
+	gid_producer_dispatch(producer);
+	bool connected = gid_domain_is_connected(owner);
+	kill(cockpit_gidd[1], SIGCONT);
+	tap_ok(connected, "when there is, nobody waits for gidd");
+	settle();
+	bool has = gid_consumer_receive(consumer, &got) == 1 &&
+			gid_slab_import(reader, got.gid, &moved) == 0;
+	const uint32_t *view = has ? gid_slab_view(moved, 1) : NULL;
+	tap_ok(view != NULL && *view == WORD, "and the picture is there");
+	gid_slab_unref(moved);
+	gid_slab_unref(seen);
+	end_stream();
+}
+
 int main(void) {
 	if (slab_pair_init()) {
 		test_out_of_date();
@@ -227,6 +260,7 @@ int main(void) {
 		test_late_reader();
 		test_kept();
 		test_late_owner();
-		}
+		test_shown_again();
+	}
 	return slab_pair_finish();
 }
