@@ -107,6 +107,14 @@ def test_gid_cockpit(cockpit: Cockpit) -> None:
     assert complete("gid-cockpit down --c", env) == ["--config"]
 
 
+def test_a_file_of_somebody_else_runs_nothing(tmp_path: Path) -> None:
+    """What stands in it in the place of a name may be a command."""
+    file, ran = tmp_path / "cockpit.conf", tmp_path / "ran"
+    file.write_text(f"[domain $(touch${{IFS}}{ran})]\n[ domain no]\n[domain open ]\nnumber=1\n")
+    assert complete(f"gid-cockpit -c {file} up ", dict(os.environ)) == ["open"]
+    assert not ran.exists()
+
+
 def test_daemons(cockpit: Cockpit) -> None:
     env = cockpit.env("open")
     file = f"--config {cockpit.config_path}"

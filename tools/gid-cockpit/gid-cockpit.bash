@@ -32,8 +32,9 @@ _gid_cockpit() {
 			*) words='--config --help' ;;
 			esac
 		elif [[ $command != check && $command != init ]]; then
-			# No more than a name has: compgen would run what $(…) says.
-			words=$(sed -n 's/^[[:space:]]*\[domain[[:space:]]*\([A-Za-z0-9._-]*\)[[:space:]]*\].*/\1/p' "$config" 2>/dev/null)
+			# Names alone: compgen would run what is between $( and ).
+			words=$(sed -n 's/^[[:space:]]*\[domain[[:space:]]*\([[:alnum:]._-]*\)[[:space:]]*\].*/\1/p' \
+				"$config" 2>/dev/null)
 		fi
 		;;
 	esac
