@@ -1,19 +1,26 @@
 # SPDX-License-Identifier: MIT
 """What gid-cockpit makes of processes that are busy, hang, or end while they are looked at."""
 
+import json
 import os
+import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from gid_cockpit import process
-from gid_cockpit.configuration import CockpitError
+from gid_cockpit import machine, process
+from gid_cockpit.configuration import CockpitError, Configuration, Domain
+from gid_cockpit.reload import Inside, read_again
+from gid_cockpit.unit import serve
 from gid_vm.agent import Agent, GuestError
 from gid_vm.monitor import Monitor, MonitorError
+from lib.program import is_alive, wait_for
 
 
 class Busy:
@@ -102,3 +109,60 @@ def test_a_monitor_that_ends_in_the_middle(tmp_path: Path, said: bytes) -> None:
 def test_an_agent_that_is_not_listened_to(busy: Busy) -> None:
     with pytest.raises(GuestError, match="QEMU does not start"):
         Agent(busy.path).connect(time.monotonic() + 0.3, lambda: True)
+
+
+STATUS = {"pid": 7, "configuration": {"readings": 1, "refused": ""}}
+NO_STATUS = {
+    "nothing": "",
+    "half of one": json.dumps(STATUS)[:-9],
+    "a number": "7",
+    "a list": "[]",
+    "no configuration": '{"pid": 7}',
+    "a configuration that is none": json.dumps(STATUS | {"configuration": "cockpit.conf"}),
+    "no process": json.dumps(STATUS | {"pid": "-1; reboot"}),
+    "no text": json.dumps(STATUS | {"configuration": {"readings": 1, "refused": 7}}),
+    "nested too deeply": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("said", NO_STATUS)
+def test_a_guest_that_says_what_is_no_status(said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told; a reload goes on with the other domains."""
+    guest = SimpleNamespace(domain=SimpleNamespace(name="open"), folder=Path(), check_up=os.getpid)
+    monkeypatch.setattr(Inside, "_run", lambda *_: NO_STATUS[said])
+    with pytest.raises(CockpitError) as error:
+        read_again(Inside(guest))
+    assert str(error.value) == "in the guest open: what gidctl says is no status"
+
+
+QEMU = """
+import socket, sys, time
+time.sleep(1)
+with socket.socket(socket.AF_UNIX) as monitor:
+    monitor.bind(sys.argv[1])
+    monitor.listen()
+    time.sleep(1000)
+"""
+
+
+def test_a_signal_while_qemu_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It listens to nobody yet: it is ended all the same."""
+    domain = Domain("open", 1, None, frozenset(), "guest")
+    configuration = Configuration(tmp_path / "cockpit.conf", tmp_path / "r", (domain,))
+    configuration.path.touch()
+    words = [sys.executable, "-c", QEMU, str(configuration.runtime / "open" / "monitor.sock")]
+    made = SimpleNamespace(arguments=lambda: words, accel="tcg", memory_mib=1, windows=[])
+    monkeypatch.setattr(machine, "make", lambda *_: made)
+    begun: list[int] = []
+
+    def put_into_share(pid: int, *_: object) -> None:
+        begun.append(pid)
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(machine, "put_into_share", put_into_share)
+    serve(configuration, domain)
+    try:
+        wait_for(lambda: not is_alive(begun[0]), "it to be gone")
+    finally:
+        if is_alive(begun[0]):
+            os.kill(begun[0], signal.SIGKILL)

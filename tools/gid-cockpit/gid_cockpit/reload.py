@@ -87,7 +87,11 @@ class Inside:
         self.agent.close()
 
     def ask(self) -> dict:
-        return json.loads(self._run(["gidctl", "--domain", self.name, "--json", "status"]))
+        told = self._run(["gidctl", "--domain", self.name, "--json", "status"])
+        try:
+            return checked(json.loads(told))
+        except (LookupError, RecursionError, TypeError, ValueError):
+            raise CockpitError(f"in the guest {self.name}: what gidctl says is no status") from None
 
     def hang_up(self, pid: int) -> None:
         self._run(["kill", "-HUP", str(pid)])
@@ -103,6 +107,19 @@ class Inside:
         if result.code != 0:
             raise CockpitError(f"in the guest {self.name}: {result.err.strip()}")
         return result.out
+
+
+def checked(report: dict) -> dict:
+    """A guest's, which may say anything: TypeError or LookupError, where it lacks what is used."""
+    configuration = report["configuration"]
+    for value, kind in (
+        (report["pid"], int),
+        (configuration["readings"], int),
+        (configuration["refused"], str),
+    ):
+        if type(value) is not kind:
+            raise TypeError
+    return report
 
 
 def read_again(gidd: Reads) -> str:
