@@ -178,8 +178,8 @@ def test_where_one_does_not_start_none_is_left(tool: Tool) -> None:
     assert not (tool.runtime / "open" / "gidd.sock").exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_interrupted_while_one_starts_none_is_left(tool: Tool, number: signal.Signals) -> None:
+def up_with_a_signal(tool: Tool, number: signal.Signals, *before: str) -> int:
+    """The exit status of `up`, which gets the signal while it starts the first one."""
     late, go = tool.folder / "gidd", tool.folder / "go"
     real = shutil.which("gidd", path=tool.env["PATH"])
     late.write_text(
@@ -188,12 +188,25 @@ def test_interrupted_while_one_starts_none_is_left(tool: Tool, number: signal.Si
     )
     late.chmod(0o755)
     tool.env["PATH"] = f"{tool.folder}:{tool.env['PATH']}"
-    process = subprocess.Popen(["gid-cockpit", "--config", str(tool.config), "up"], env=tool.env)
+    words = [*before, "gid-cockpit", "--config", str(tool.config), "up"]
+    process = subprocess.Popen(words, env=tool.env)
     wait_for((tool.runtime / "log" / "open" / "gidd.log").exists, "gidd to be started")
     process.send_signal(number)
     go.touch()
-    assert process.wait(PATIENCE) == 130
+    return process.wait(PATIENCE)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupted_while_one_starts_none_is_left(tool: Tool, number: signal.Signals) -> None:
+    assert up_with_a_signal(tool, number) == 130
     assert [domain["state"] for domain in tool.status().values()] == ["down", "down"]
+
+
+def test_a_signal_that_is_ignored_ends_nothing(tool: Tool) -> None:
+    """As after nohup, where the terminal is closed while one starts."""
+    ignoring = ["env", "--ignore-signal=HUP"]
+    assert up_with_a_signal(tool, signal.SIGHUP, *ignoring) == 0
+    assert [domain["state"] for domain in tool.status().values()] == ["up", "up"]
 
 
 def test_without_standard_streams(tool: Tool) -> None:

@@ -19,6 +19,8 @@ from gid_cockpit import container
 from gid_cockpit.configuration import CockpitError, read
 from lib.program import PATIENCE, wait_for
 
+from lab.domains.configuration import configuration
+
 PROGRAMS = ("gid-cockpit", "gidd", "gidctl")
 
 FAKE = """\
@@ -47,6 +49,8 @@ elif sys.argv[1] == "run" and read("fault"):
     sys.exit("Error: " + read("fault"))
 elif sys.argv[1] == "run" and read("started"):
     os.rename(os.path.join(folder, "started"), os.path.join(folder, "ps"))
+elif sys.argv[1] == "rm" and read("stuck"):
+    sys.exit("Error: " + read("stuck"))
 elif sys.argv[1] == "exec":
     exec(read("exec"))
 """
@@ -239,6 +243,34 @@ def test_one_that_ends_at_once(fake: Fake) -> None:
     result = fake.run("up", "open")
     assert result.returncode == 1
     assert "domain open: its container has ended (exit status 3)" in result.stderr
+
+
+def test_one_that_ends_at_once_is_not_left(fake: Fake) -> None:
+    """Nor is its gidd, which was started for it."""
+    fake.container("started", State="exited", ExitCode=3)
+    assert fake.run("up", "open").returncode == 1
+    assert fake.calls("rm") == [["--force", "--time=10", fake.name]]
+    (fake.bin / "ps").unlink()  # as podman rm does
+    assert fake.status()["open"]["state"] == "down"
+
+
+def test_one_that_cannot_be_ended_is_no_hindrance(fake: Fake) -> None:
+    """Where another one does not start: what is told last is why it does not."""
+    domains = {"first": "", "open": "kind=container container-image=x", "last": ""}
+    shares = {"first open": "movie", "open last": "movie"}
+    fake.config.write_text(configuration(domains, shares, fake.runtime))
+    fake.container("started")
+    (fake.bin / "stuck").write_text("it is stuck")
+    fake.runtime.mkdir()
+    (fake.runtime / "last").write_text("in the way")
+    result = fake.run("up")
+    assert result.returncode == 1
+    stuck, why = result.stderr.splitlines()
+    assert stuck == "gid-cockpit: podman, for domain open: Error: it is stuck"
+    assert why == f"gid-cockpit: {fake.runtime}/last/gidd.sock: Not a directory"
+    (fake.bin / "ps").unlink()
+    (fake.runtime / "last").unlink()
+    assert [domain["state"] for domain in fake.status().values()] == ["down"] * 3
 
 
 def test_up_status_down(fake: Fake) -> None:

@@ -8,8 +8,6 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import gid_console
@@ -31,6 +29,7 @@ from .container import Container
 from .daemon import Daemon
 from .logs import log_folder
 from .machine import Guest, make, work_folder
+from .process import ENDS, uninterrupted
 from .quadlet import to_quadlet
 from .reload import reload as reload_one
 from .state import (
@@ -51,9 +50,6 @@ from .unit import serve
 
 GUEST_LINK_SECONDS = 180.0  # a guest boots first
 
-# What ends a command as Ctrl-C does; the second when its terminal is closed.
-ENDS = (signal.SIGTERM, signal.SIGHUP)
-
 
 def paint(text: str, good: bool) -> str:
     if not gid_console.has_colours(sys.stdout):
@@ -68,21 +64,6 @@ def check(configuration: Configuration, options: argparse.Namespace) -> int:
     names = ", ".join(f"{domain.name} ({domain.number})" for domain in configuration.domains)
     print(f"{configuration.path}: no mistakes. Domains: {names}")
     return 0
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Ctrl-C comes after this: what is being started is ours to end by then."""
-    came: list[int] = []
-    numbers = (signal.SIGINT, *ENDS)
-    before = [signal.signal(number, lambda which, _: came.append(which)) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)
-    if came:
-        raise KeyboardInterrupt
 
 
 def up(configuration: Configuration, options: argparse.Namespace) -> int:
@@ -105,15 +86,23 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
                 started.append(one)
             say(f"{one.domain.name}: {paint('started', True)} (process {pid})")
     except BaseException:
-        for one in reversed(started):
-            if isinstance(one, Container):
-                one.stop_started()
-            else:
-                one.stop()
+        end_started(started)
         raise
     wait_for_links(configuration, chosen)
     say_what_next(configuration, chosen)
     return 0
+
+
+def end_started(started: list[Runs]) -> None:
+    """The last one first. One that cannot be ended is told, and the others are ended."""
+    for one in reversed(started):
+        try:
+            if isinstance(one, Container):
+                one.stop_started()
+            else:
+                one.stop()
+        except CockpitError as error:
+            gid_console.tell(f"gid-cockpit: {error}")
 
 
 def check_file(configuration: Configuration, one: Runs) -> str:

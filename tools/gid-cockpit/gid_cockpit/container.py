@@ -8,6 +8,7 @@ nor the places where the gidds of others come in, by which they are known. And t
 the programs alone: all that they have of gidway is libgid.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -193,7 +194,8 @@ class Container(Daemon):
             self.start_container()
         except BaseException:
             if self._began_gidd:
-                super().stop()
+                with contextlib.suppress(CockpitError):  # that it does not start is told
+                    self.stop()
             raise
         return pid
 

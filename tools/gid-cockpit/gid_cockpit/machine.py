@@ -225,8 +225,8 @@ class Guest:
         share = guest_share(
             (machine.memory_mib << 20) + sum(window.size for window in machine.windows)
         )
-        put_into_share(process.pid, name, share)
         try:
+            put_into_share(process.pid, name, share)
             self._await(process)
         except BaseException as error:
             process.kill()

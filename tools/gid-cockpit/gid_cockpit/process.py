@@ -19,6 +19,8 @@ BUSY_SECONDS = 10.0
 # Until what was started is ready, as long as it lives: a busy machine may need a minute.
 START_SECONDS = 120.0
 
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last when its terminal is closed
+
 
 def listener(path: Path, kind: socket.SocketKind) -> int | None:
     """The process that listens at a unix socket, or None."""
@@ -81,6 +83,22 @@ def check_ours(pid: int, folder: Path, name: str) -> None:
         )
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C comes after this: what is being started is ours to end by then."""
+    came: list[int] = []
+    # What is ignored stays so, as after nohup.
+    numbers = [one for one in ENDS if signal.getsignal(one) != signal.SIG_IGN]
+    before = [signal.signal(number, lambda which, _: came.append(which)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+    if came:
+        raise KeyboardInterrupt
+
+
 def pass_signals_on() -> Callable[[Callable[[signal.Signals], None]], None]:
     """From now on signals are no longer ours, but those of the command that is given later.
 
@@ -100,7 +118,7 @@ def pass_signals_on() -> Callable[[Callable[[signal.Signals], None]], None]:
         for number in early:
             send(signal.Signals(number))
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in ENDS:
         if signal.getsignal(number) != signal.SIG_IGN:  # as after nohup
             signal.signal(number, take)
     return pass_on

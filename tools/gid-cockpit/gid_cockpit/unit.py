@@ -7,8 +7,7 @@ import socket
 
 from .configuration import CockpitError, Configuration, Domain
 from .machine import Guest
-
-ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)  # the last when its terminal is closed
+from .process import ENDS, uninterrupted
 
 
 class Ended(Exception):
@@ -40,11 +39,12 @@ def serve(configuration: Configuration, domain: Domain) -> None:
         if signal.getsignal(number) != signal.SIG_IGN  # as after nohup
     }
     try:
-        pid = guest.start(logs=False)
+        with uninterrupted():  # before it can be asked nobody could end it
+            pid = guest.start(logs=False)
         tell_systemd(f"READY=1\nSTATUS=QEMU is process {pid}")
         _, status = os.waitpid(pid, 0)
         raise CockpitError(f"QEMU of {domain.name} has ended: {_why(status)}")
-    except Ended:
+    except (Ended, KeyboardInterrupt):
         tell_systemd("STOPPING=1\nSTATUS=powering the guest off")
     finally:
         for number, handler in before.items():
