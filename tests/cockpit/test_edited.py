@@ -2,6 +2,7 @@
 """gid-cockpit where the file was edited, has mistakes, or is not there yet."""
 
 import os
+import pty
 import shutil
 import subprocess
 from pathlib import Path
@@ -264,3 +265,22 @@ def test_logs(tool: Tool) -> None:  # noqa: F811
         follow.terminate()
         follow.wait()
         follow.stdout.close()
+
+
+def test_logs_reach_a_terminal_as_text_alone(tool: Tool) -> None:  # noqa: F811
+    """A guest, or a program in a container, may write there what it likes."""
+    assert tool.run("up", "open").returncode == 0
+    log = tool.runtime / "log" / "open" / "gidd.log"
+    wait_for(lambda: log.exists() and "serving in" in log.read_text(), "the log")
+    with log.open("ab") as file:
+        file.write(b"a\x1b[2Jb\x1b[31mc\xc2\x9bd\xe2\x80\xaee\xfff\r\n")
+    words = ["gid-cockpit", "--config", str(tool.config), "logs", "-n", "1", "open"]
+    ours, theirs = pty.openpty()
+    try:
+        done = subprocess.run(words, env=tool.env, stdout=theirs, stderr=subprocess.PIPE)
+        shown = os.read(ours, 4096)
+    finally:
+        os.close(theirs)
+        os.close(ours)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert shown.decode() == r"a\x1b[2Jbc\x9bd\u202ee" + "\N{REPLACEMENT CHARACTER}" + "f\r\n"

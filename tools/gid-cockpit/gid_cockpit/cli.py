@@ -2,8 +2,10 @@
 """The command line: gid-cockpit(1)."""
 
 import argparse
+import codecs
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -49,6 +51,7 @@ from .state import (
 from .unit import serve
 
 GUEST_LINK_SECONDS = 180.0  # a guest boots first
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def paint(text: str, good: bool) -> str:
@@ -281,8 +284,25 @@ def logs(configuration: Configuration, options: argparse.Namespace) -> int:
             f"has not started it here; what systemd starts is in {journal_of(domain)}"
         )
     words = ["tail", "-n", str(options.lines), *(["-F"] if options.follow else []), "--", *paths]
+    if sys.stdout.isatty():
+        return show_as_text(words)
     status = subprocess.run(words).returncode
     return 0 if status == -signal.SIGPIPE else status  # who reads it had enough
+
+
+def show_as_text(words: list[str | Path]) -> int:
+    """What the command writes: a guest's, which a terminal must not obey. Colours are left out, and
+    that its lines end in two characters."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as command:
+        try:
+            while data := command.stdout.read1():
+                text = COLOUR.sub("", decoder.decode(data).replace("\r", ""))
+                print(printable(text), end="", flush=True)
+        except BaseException:
+            command.terminate()
+            raise
+    return command.returncode
 
 
 FIRST = """\
