@@ -124,6 +124,10 @@ void local_close(struct gidd *gidd) {
 	struct client *client;
 	slab_book_close(gidd->slab_book); /* keeps these clients in it */
 	gidd->slab_book = NULL;
+	/* All connections end first: nobody hears that what goes on without gidd would be over. */
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		packet_stream_fail(&client->stream, "gidd ends");
+	}
 	while ((client = TAILQ_FIRST(&gidd->clients)) != NULL) {
 		client_destroy(client);
 	}

@@ -45,6 +45,24 @@ def test_frames_flow_without_gidd(cockpit: Cockpit, killed: list[str]) -> None:
     producer.wait(lambda line: line["consumers"] == 1, "the first consumer's end to be heard")
 
 
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_frames_flow_within_a_domain_without_gidd(cockpit: Cockpit, end: signal.Signals) -> None:
+    """Also where gidd ends in good order, as by `systemctl restart`: nothing is over with it."""
+    producer = produce(cockpit, "movie", fps=15, slots=80, credit=60, lease_ms=600_000)
+    consumer = consume(cockpit, "movie", "open", hold=2, credit=60)
+    consumer.wait_frames(15)
+    cockpit.kill("open", end)
+    for peer in (producer, consumer):
+        peer.wait(lambda line: not line["connected"], "it to miss its gidd")
+    consumer.wait_frames(30)
+    cockpit.start("open")
+    for peer in (producer, consumer):
+        peer.wait(lambda line: line["connected"], "it to find its gidd again")
+    line = consumer.wait_frames(30)
+    assert line["state"] == LIVE and line["missed"] == 0 and line["torn"] == 0
+    assert line["reconnects"] == 0 and line["lost_imports"] == 0
+
+
 def test_a_killed_gidd_and_producer(cockpit: Cockpit) -> None:
     """The doorbell tells of a death that no gidd is there to tell."""
     producer = produce(cockpit, "movie")
