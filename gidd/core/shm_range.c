@@ -171,12 +171,29 @@ static bool is_part(const struct domain_set *part, const struct domain_set *all)
 	return domain_set_is_equal(&both, all);
 }
 
-/* Whether all readers of the window may read what the range holds. */
+/*
+ * Whether the last reading of the configuration took something from one of these domains. A program
+ * may send the memory of another one, so that of all of them counts.
+ */
+static bool some_lost(const struct gidd *gidd, const struct domain_set *readers) {
+	const struct client *client;
+	TAILQ_FOREACH(client, &gidd->clients, entry) {
+		if (domain_set_meets(readers, &client->lost_domains)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Whether all readers of the window may read what the range holds. Of which stream that of a gidd
+ * before this one is, nobody knows: it stays only while no reader has lost any.
+ */
 static bool may_stay(const struct gidd *gidd, const struct shm_window *window,
 		const struct shm_range *range) {
 	const struct config *config = gidd->config;
 	if (range->adopted) {
-		return TAILQ_EMPTY(&config->withdrawals);
+		return TAILQ_EMPTY(&config->withdrawals) && !some_lost(gidd, &window->readers);
 	}
 	if (range->readers == GID_WIRE_READERS_DOMAIN) {
 		return true; /* it holds rings and pages of two domains that keep their link */

@@ -263,6 +263,26 @@ def test_a_share_that_is_gone(machines: Cockpit, left: str) -> None:
         assert not reader.sees()
 
 
+@pytest.mark.parametrize("left", ["", "[share open cluster]\nstreams=camera/*\n"])
+def test_a_share_that_is_gone_after_a_restart(machines: Cockpit, left: str) -> None:
+    """A gidd that came back knows memory by its owner's word alone, and not for which stream."""
+    path = window_path(machines, "open", "cluster", "host", "hud")
+    produce(machines, "movie", fps=100)
+    other = consume(machines, "movie", "open", reconnect=True)
+    other.wait_frames(20)
+    before = slab_of(machines)["gid"]
+    machines.restart("open")
+    wait_for(lambda: machines.status("open")["streams"], "the producer to come back")
+    slabs = machines.status("open")["slabs"]
+    assert before in [slab["gid"] for slab in slabs if slab["owner"]]
+    with spy(path) as reader:
+        assert reader.sees()
+        read_again(machines, CONFIG.replace(GONE, left))
+        reader.wait_blind()
+        other.wait_frames(20)
+        assert not reader.sees()
+
+
 def test_what_is_read_again_is_given_back(machines: Cockpit) -> None:
     revoke(machines, "host", "open", "movie", "--from=cluster")
     read_again(machines, CONFIG)
