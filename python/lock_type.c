@@ -33,7 +33,11 @@ static PyObject *lock_is_foreign(PyObject *self, void *none) {
 static bool is_ending(void) {
 	PyObject *ask = PySys_GetObject("is_finalizing");
 	PyObject *answer = ask == NULL ? NULL : PyObject_CallNoArgs(ask);
-	bool ends = answer != Py_False;
+	bool ends = ask == NULL || (answer != NULL && answer != Py_False);
+	if (answer == NULL) {
+		PyErr_Clear(); /* as of too deep a recursion, which whoever ends a program is not in
+				*/
+	}
 	Py_XDECREF(answer);
 	return ends;
 }

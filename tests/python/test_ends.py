@@ -44,6 +44,37 @@ def test_a_thread_was_using_what_is_closed_at_the_end(cockpit: Cockpit) -> None:
     assert "a thread that was using this gid.Domain" in program.stderr
 
 
+CANNOT_ASK = """
+import sys, threading, gid
+
+def use():
+    with domain._connection:
+        has_it.set()
+        asked.wait()
+
+def fail():
+    asked.set()
+    raise MemoryError
+
+domain = gid.Domain()
+has_it, asked = threading.Event(), threading.Event()
+thread = threading.Thread(target=use)
+thread.start()
+has_it.wait()
+sys.is_finalizing = fail
+with domain._connection:
+    print("has it")
+thread.join()
+"""
+
+
+def test_who_waits_for_a_thread_cannot_ask_about_the_end(cockpit: Cockpit) -> None:
+    """As without memory: the lock was taken all the same, with an error that nobody had."""
+    program = cockpit.run("open", [sys.executable, "-c", CANNOT_ASK])
+    assert (program.wait(60), program.stderr) == (0, "")
+    assert "has it" in program.stdout
+
+
 # --- errors ---
 
 ERRORS = [
