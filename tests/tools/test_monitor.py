@@ -259,6 +259,26 @@ def test_mistakes_of_a_drawing(mistake: str, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists(), "nothing is half made"
 
 
+@pytest.mark.parametrize(
+    ("options", "name", "said"),
+    [
+        (("--at", "16385,0"), "oil", "x=16385 is not a number from 0 to 16384"),
+        (("--domain", "a b"), "oil", "domain=a b"),
+        ((), "o" * 60, "a section's name is longer than"),
+    ],
+)
+def test_what_gid_cluster_would_not_take(
+    tmp_path: Path, options: tuple[str, ...], name: str, said: str
+) -> None:
+    """It was found when that was started with it."""
+    drawing = tmp_path / "good.svg"
+    drawing.write_text(ROLE.replace("role-oil", f"role-{name}"))
+    done = monitor("make", drawing, "--out", tmp_path / "out", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr and f"gid-cluster cannot watch over {name}" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_pictures_within_the_drawing(tmp_path: Path) -> None:
     """And links to its own parts, and to pages that nobody draws."""
     picture = io.BytesIO()

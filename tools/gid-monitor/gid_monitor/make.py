@@ -7,13 +7,14 @@ import itertools
 import json
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy
 
 from .design import Design, Role, State
 from .errors import DesignError
+from .native import Monitor
 from .renderers import REFERENCE, Layers, renderer
 from .svg import Picture, channels, write_png
 
@@ -184,10 +185,19 @@ def _write_all(design: Design, out: Path, all_made: Sequence[Made], limits: Limi
         size = f"{role.box.width}x{role.box.height}"
         said += [f"{{out}}/{sheet}: {len(role.states)} pictures of {size}"]
         said += [f"note: {note}" for note in notes(role)]
+    _check_config(out, design.roles, limits)
     _write_config(out, design.roles, limits)
     _write_show(out / SHOW, design.roles)
     _write_summary(out / SUMMARY, all_made, limits)
     return said
+
+
+def _check_config(out: Path, roles: Sequence[Role], limits: Limits) -> None:
+    """Whether gid-cluster takes it, but for outputs, which are described elsewhere: names and
+    places are its own to judge, and what is wrong with them it says on standard error."""
+    _write_config(out, roles, replace(limits, output=None))
+    for role in roles:
+        Monitor(out / CONFIG, role.name, 0)
 
 
 def _write_config(out: Path, roles: Sequence[Role], limits: Limits) -> None:
