@@ -13,7 +13,7 @@ from gid_evaluate import output
 from gid_evaluate.outcome import Broke, CannotRun, NotRun
 from gid_evaluate.plan import Goal
 from gid_evaluate.result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Figure, read
-from gid_evaluate.run import judge, run_one
+from gid_evaluate.run import judge, judge_anew, run_one
 from lib.program import TOP, is_alive, wait_for
 
 from lab.evaluate.chapters import all_plans
@@ -212,6 +212,16 @@ def test_the_headline_counts_chapters_with_goals_alone() -> None:
 def test_an_older_report_met_nothing_without_a_goal(tmp_path: Path) -> None:
     output.write(tmp_path, evaluation(chapter("5.1", MET, figure("a", 1), goal="")))
     assert read(tmp_path).chapters[0].verdict == MEASURED
+
+
+def test_what_stays_missed_tells_todays_aim() -> None:
+    """Not that of the release that measured it; and it is not broken for want of a new figure."""
+    one = chapter("5.14", MISSED, figure("a", 3.0))
+    one.reason = "a is 3, aim 1."
+    judge_anew(one, [Goal("a", 2), Goal("b", 2)])
+    assert one.verdict == MISSED and "aim 2" in one.reason and "aim 1" not in one.reason
+    judge_anew(one, [Goal("a", 3)])
+    assert (one.verdict, one.reason) == (MET, "")
 
 
 # --- sound and picture ----------------------------------------------------------------------------

@@ -172,10 +172,11 @@ def verdict_by(goals: Sequence[Goal], chapter: Chapter) -> str:
 
 def judge_anew(chapter: Chapter, goals: Sequence[Goal]) -> None:
     """Gives it the verdict by these goals."""
-    verdict = verdict_by(goals, chapter)
-    if verdict != chapter.verdict:
+    verdict, names = verdict_by(goals, chapter), {figure.name for figure in chapter.figures}
+    if not chapter.is_broken and {verdict, chapter.verdict} != {NOT_RUN}:
+        known = [goal for goal in goals if goal.figure in names]
         chapter.reason = {
-            MISSED: judge(goals, chapter.figures)[1],
+            MISSED: judge(known, chapter.figures)[1],
             NOT_RUN: "It was measured in another form.",
         }.get(verdict, "")
     chapter.verdict, chapter.goal = verdict, "; ".join(map(str, goals))
