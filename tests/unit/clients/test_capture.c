@@ -260,8 +260,7 @@ void gid_producer_count_copy_for(
 		struct gid_producer *producer, enum gid_copy_reason reason, uint64_t bytes) {
 }
 
-void gid_producer_get_stats(
-		const struct gid_producer *producer, struct gid_producer_stats *stats) {
+void gid_producer_get_stats(const struct gid_producer *producer, struct gid_producer_stats *stats) {
 	*stats = fake.stats;
 }
 
@@ -331,7 +330,8 @@ static void test_other_machines(void) {
 	draw();
 	tap_ok(begun && fake.lacks == 1,
 			"who keeps all memory that other machines can see loses it");
-	tap_ok(capture.pause_us > 0, "and meanwhile pictures are not drawn in vain without a pause");
+	tap_ok(capture.pause_us > 0,
+			"and meanwhile pictures are not drawn in vain without a pause");
 	end(&capture, event);
 }
 
