@@ -256,7 +256,8 @@ int hashes_write(const struct hashes *hashes, const char *before, const char *pa
 		}
 		fputc('\n', file);
 	}
-	bool failed = ferror(file) || fflush(file) != 0;
+	/* On the disk before it has its name: else a power cut could leave an empty file there. */
+	bool failed = ferror(file) || fflush(file) != 0 || fsync(fileno(file)) != 0;
 	if ((fclose(file) != 0 || failed) || rename(partial, path) != 0) {
 		ret = errno != 0 ? -errno : -EIO;
 		unlink(partial);

@@ -19,6 +19,18 @@
 #define TWO ZEROES "02"
 #define LETTERS ZEROES "aF"
 
+static off_t synced; /* bytes of what was brought to the disk last */
+static bool disk_fails;
+
+/* In the place of the C library's. */
+int fsync(int fd) {
+	struct stat status = {0};
+	fstat(fd, &status);
+	synced = status.st_size;
+	errno = EIO;
+	return disk_fails ? -1 : 0;
+}
+
 static struct digest digest_of(uint8_t last) {
 	struct digest digest = {0};
 	digest.bytes[sizeof(digest.bytes) - 1] = last;
@@ -96,6 +108,8 @@ static void test_a_set(void) {
 					hashes_read(&again, "all.hashes") == 0 &&
 					again.count == 200 && have(&again, 7),
 			"what is written is read");
+	tap_ok(synced == (off_t)(strlen("# all\n") + 200 * strlen(ONE "\n")),
+			"and is on the disk, all of it");
 	hashes_finish(&again);
 
 	/* What does not become a whole file leaves the old one, and nothing beside it. */
@@ -108,6 +122,10 @@ static void test_a_set(void) {
 	setrlimit(RLIMIT_FSIZE, &none);
 	int none_fits = hashes_write(&again, "# all\n", "all.hashes");
 	setrlimit(RLIMIT_FSIZE, &whole);
+	disk_fails = true;
+	int broken = hashes_write(&again, "# none\n", "all.hashes");
+	disk_fails = false;
+	tap_ok(broken == -EIO, "a disk that breaks");
 	tap_ok(full == -EFBIG, "a disk that is full");
 	tap_ok(none_fits == -EFBIG, "one that takes not even a little");
 	tap_ok(access("all.hashes.partial", F_OK) != 0 && hashes_read(&again, "all.hashes") == 0 &&
