@@ -5,7 +5,6 @@ import argparse
 import contextlib
 import fcntl
 import os
-import stat
 
 from .common import UserError, add_perfetto, open_log, perfetto_events
 
@@ -38,7 +37,7 @@ def _run(options: argparse.Namespace) -> int:
     more = incident.More()
     if options.perfetto:
         try:
-            if not stat.S_ISREG(os.stat(options.perfetto).st_mode):
+            if os.path.exists(options.perfetto) and not os.path.isfile(options.perfetto):
                 raise UserError(f"{options.perfetto}: it is no file")  # and could be without an end
             more.events = perfetto_events(options.perfetto, recorded.start, recorded.end)
         except (UserError, OSError) as error:  # the page is dearer than what could be in it, too
