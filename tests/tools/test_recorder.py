@@ -21,6 +21,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gid_timeline.perfetto_schema import INSTANT, MONOTONIC, Packet
+from gid_vm.preload import Preload
+from lib import hollow
 from lib.cockpit import Cockpit
 from lib.display import ROLE, WIDTH, Display, start_telltale, telltale_picture, with_deadline
 from lib.length import at_length_but
@@ -30,6 +32,7 @@ from PIL import Image
 RECORDER = BUILD / "tools/gid-recorder/gid-recorder"
 RESTLESS = BUILD / "tests/hostile/programs/hostile-restless"
 FLOW = BUILD / "tests/tools/flow"
+UNHEARD = BUILD / "tests/lib/programs/unheard.so"
 PATH = f"{BUILD / 'tools/gid-timeline'}:{os.environ['PATH']}"
 MIB = 1024  # KiB
 
@@ -37,11 +40,19 @@ MIB = 1024  # KiB
 class Recorder:
     """In the domain `cluster`, with a folder of its own."""
 
-    def __init__(self, cockpit: Cockpit, *words: str | Path, under: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        cockpit: Cockpit,
+        *words: str | Path,
+        under: tuple[str, ...] = (),
+        **environment: str,
+    ) -> None:
         self.folder = cockpit.folder / "incidents"
         status = cockpit.folder / "cluster.sock"
         options = [f"--folder={self.folder}", f"--status={status}", "--after=1", *words]
-        self.program = cockpit.run("cluster", [*under, RECORDER, *options], "recorder", PATH=PATH)
+        environment["PATH"] = PATH
+        command = [*under, RECORDER, *options]
+        self.program = cockpit.run("cluster", command, "recorder", **environment)
         self.program.wait_output("gid-recorder: ready")
 
     @property
@@ -219,6 +230,51 @@ def test_a_gidd_that_does_not_answer(cockpit: Cockpit) -> None:
     # A link that does not answer is given up after 20 s.
     assert max(later - sooner for sooner, later in itertools.pairwise(times)) < 4e6
     assert times[-1] > -4e6
+
+
+def test_memory_that_is_lent_again(cockpit: Cockpit) -> None:
+    """It was taken away meanwhile, and has the number that it had: pictures go on."""
+    recorder = Recorder(cockpit, "open:movie", "--rate=10", "--interval=0")
+    cockpit.run("open", [FLOW, "produce", "movie", "30"], "flow").wait_output("ready")
+    assert recorder.ask().pictures("movie")
+    for domain in ("open", "cluster"):
+        cockpit.kill(domain)
+    cockpit.start("cluster")
+    time.sleep(6)  # what is not found again in 5 s is taken away
+    cockpit.start("open")
+    cockpit.wait_links()
+    wait_for(lambda: recorder.ask().pictures("movie")[-1]["at"] > 0, "new pictures")
+
+
+def test_an_end_that_would_not_be_heard(cockpit: Cockpit) -> None:
+    """Where there is no memory to listen for a slab's end there are no pictures of it, and the page
+    says so: it would be read when it is another one."""
+    file = cockpit.folder / "unheard"
+    file.touch()
+    preload = Preload(UNHEARD)
+    recorder = Recorder(
+        cockpit, "open:movie", "--rate=10", "--interval=0", UNHEARD=str(file), **preload.env
+    )
+    cockpit.run("open", [FLOW, "produce", "movie", "30"], "flow").wait_output("ready")
+    recorder.program.wait_output("unheard: ")
+    preload.check("gid-recorder")
+    page = recorder.ask()
+    assert page.pictures("movie") == []
+    assert "of movie no picture could be made" in page.text and "not enough memory" in page.text
+    file.unlink()
+    wait_for(lambda: recorder.ask().pictures("movie"), "pictures")
+
+
+@pytest.mark.skipif(not hollow.is_told(), reason="the kernel does not tell of pages")
+def test_memory_with_holes(cockpit: Cockpit) -> None:
+    """Of it there are no pictures, and the page says why."""
+    recorder = Recorder(cockpit, "open:wild", "--rate=10")
+    cockpit.run("open", [RESTLESS, "hollow", "wild", "320", "80"], "wild")
+    wait_for(lambda: cockpit.status("open")["streams"], "the stream")
+    time.sleep(1)
+    page = recorder.ask()
+    assert page.pictures("wild") == []
+    assert "of wild no picture could be made" in page.text and "memory with holes" in page.text
 
 
 def test_a_clock_that_was_set_back(cockpit: Cockpit) -> None:

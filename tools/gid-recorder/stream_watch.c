@@ -60,8 +60,11 @@ static int read_picture(struct stream_watch *watch, const struct gid_slab *slab,
 	}
 	bool is_dmabuf = info.memory == GID_MEMORY_DMABUF;
 	const void *slot = gid_slab_view(slab, gid_slot_of(frame->gid));
+	if (slot == NULL && !info.revoked) {
+		return is_dmabuf ? -ENOTSUP : -ENODATA;
+	}
 	if (slot == NULL) {
-		return is_dmabuf ? -ENOTSUP : -ESTALE;
+		return -ESTALE;
 	}
 	if (is_dmabuf && gid_dmabuf_begin_read(info.fd) != 0) {
 		return -EBUSY;
@@ -98,11 +101,20 @@ static bool is_of_slab(const struct stream_watch *watch, gid_id gid) {
 
 static void handle_revoked(void *data, struct gid_slab *slab);
 
-static void use_slab(struct stream_watch *watch, gid_id gid, struct gid_slab *slab) {
+/*
+ * Takes the reference. Returns 0 or -errno. A slab whose end we would not hear is not used: it
+ * would be taken for the one that has its number later, and its zeroes for pictures.
+ */
+static int use_slab(struct stream_watch *watch, gid_id gid, struct gid_slab *slab) {
 	forget_slab(watch);
+	int error = gid_slab_on_revoked(slab, handle_revoked, watch);
+	if (error < 0) {
+		gid_slab_unref(slab);
+		return error;
+	}
 	watch->slab = slab;
 	watch->slab_gid = gid;
-	gid_slab_on_revoked(watch->slab, handle_revoked, watch);
+	return 0;
 }
 
 /* Of a frame that came then, whose slab is there, or could not be had because of the error. */
@@ -135,8 +147,8 @@ static void take_picture(struct stream_watch *watch, const struct gid_frame *fra
 static void handle_imported(void *data, gid_id gid, int error, struct gid_slab *slab) {
 	struct stream_watch *watch = data;
 	watch->is_asked = false;
-	if (slab != NULL) {
-		use_slab(watch, gid, slab);
+	if (error == 0) {
+		error = use_slab(watch, gid, slab);
 	}
 	take_picture(watch, &watch->asked, watch->asked_time, error, false);
 	gid_consumer_release(watch->consumer, &watch->asked);
@@ -160,7 +172,7 @@ static void take_held(struct stream_watch *watch, bool is_taken) {
 			return;
 		}
 		if (error == 0) {
-			use_slab(watch, watch->held.gid, slab);
+			error = use_slab(watch, watch->held.gid, slab);
 		}
 	}
 	take_picture(watch, &watch->held, watch->held_time, error, is_taken);
@@ -179,13 +191,17 @@ static bool is_due(struct stream_watch *watch, uint64_t now) {
 	return now >= watch->due && !watch->is_asked && can_afford(watch, now);
 }
 
-/* The memory goes: of what was the last to come nobody else will ever have a picture. */
+/*
+ * The memory goes: of what was the last to come nobody else will ever have a picture. If it is lent
+ * again, it has the same number, and is asked for.
+ */
 static void handle_revoked(void *data, struct gid_slab *slab) {
 	struct stream_watch *watch = data;
 	if (watch->is_held && is_of_slab(watch, watch->held.gid) &&
 			can_afford(watch, gid_clock_now())) {
 		take_held(watch, true);
 	}
+	forget_slab(watch);
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
