@@ -9,11 +9,11 @@
 #include "foreign_json.h"
 #include "fuzz.h"
 
-int display_socket_connect(const char *domain) {
+int display_socket_connect(const char *domain, int flags) {
 	return -1;
 }
 
-int display_socket_connect_at(const char *path) {
+int display_socket_connect_at(const char *path, int flags) {
 	return -1;
 }
 

@@ -549,6 +549,7 @@ class FalseDisplay:
         self.listener.bind(str(cockpit.folder / "cluster.sock"))
         self.listener.listen(8)
         self.answer: bytes | None = b""
+        self.once: list[bytes] = []  # what the next ones get in its place
         self.answered = 0
         self.held: list[socket.socket] = []
         threading.Thread(target=self._serve, daemon=True).start()
@@ -560,13 +561,14 @@ class FalseDisplay:
             except OSError:
                 return
             self.answered += 1
-            if self.answer is None:
+            answer = self.once.pop() if self.once else self.answer
+            if answer is None:
                 self.held.append(peer)
                 continue
             with peer:
                 peer.settimeout(1)
                 try:
-                    peer.sendall(self.answer)
+                    peer.sendall(answer)
                 except OSError:
                     pass
 
@@ -616,6 +618,8 @@ def test_a_display_that_says_anything(cockpit: Cockpit) -> None:
     try:
         recorder = Recorder(cockpit)
         garbage = (b"", b"{", b"[1]", b'{"roles":{}}', b'{"roles":[{"name":1}]}', bytes(4 << 20))
+        stateless = {"name": "light", "transitions": [{"decided_ns": time.monotonic_ns()}]}
+        garbage += (json.dumps({"roles": [stateless]}).encode(),)
         for answer in (*garbage, b'{"roles":[' + b"[" * 100000, None):
             display.answer = answer
             before = display.answered
@@ -626,6 +630,22 @@ def test_a_display_that_says_anything(cockpit: Cockpit) -> None:
         assert path.parent == recorder.folder and "<script>alert" not in path.read_text()
         assert own_kib(recorder.program.pid) < 30 * MIB
         assert recorder.program.stop() == 0
+    finally:
+        display.close()
+
+
+def test_a_display_that_has_no_answer_once(cockpit: Cockpit) -> None:
+    """As where others of its user do not read theirs. It is there: that is no incident."""
+    display = FalseDisplay(cockpit)
+    display.answer = told(0)
+    try:
+        recorder = Recorder(cockpit)
+        recorder.wait_said("follows gid-cluster of domain cluster")
+        before = display.answered
+        display.once = [b""]
+        wait_for(lambda: display.answered > before + 2, "it to ask again")
+        assert not display.once
+        assert "waits for gid-cluster" not in recorder.program.stderr
     finally:
         display.close()
 

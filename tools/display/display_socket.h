@@ -4,13 +4,14 @@
 #define TOOLS_DISPLAY_SOCKET_H
 
 /*
- * Connects to the display of the domain, by $GID_RUNTIME_DIR where that is set, and waits for a
- * second at most. All that can be read is one JSON object. Returns a descriptor that the caller
- * closes, whose calls wait for as long at most; or -errno: there is no display.
+ * Connects to the display of the domain, by $GID_RUNTIME_DIR where that is set. All that can be
+ * read is one JSON object. `flags` 0: waits for a second at most, and so do the calls of the
+ * descriptor; SOCK_NONBLOCK: neither waits. Returns a descriptor that the caller closes; or
+ * -EAGAIN: others wait there; -ENOENT, -ECONNREFUSED: there is no display; or another -errno.
  */
-int display_socket_connect(const char *domain);
+int display_socket_connect(const char *domain, int flags);
 
 /* Likewise to one that was given another socket. */
-int display_socket_connect_at(const char *path);
+int display_socket_connect_at(const char *path, int flags);
 
 #endif

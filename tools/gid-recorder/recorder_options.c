@@ -143,12 +143,14 @@ void recorder_options_parse(struct recorder_options *options, int argc, char **a
 }
 
 bool recorder_options_has_state(const struct recorder_options *options, const char *state) {
-	size_t length = strlen(state);
-	for (const char *at = options->on; (at = strstr(at, state)) != NULL; at += length) {
-		bool begins = at == options->on || at[-1] == ',';
-		if (begins && (at[length] == ',' || at[length] == '\0')) {
-			return length > 0;
+	const size_t length = strlen(state);
+	const char *word = options->on;
+	while (*word != '\0') {
+		size_t size = strcspn(word, ",");
+		if (size == length && strncmp(word, state, size) == 0) {
+			return true;
 		}
+		word += word[size] == ',' ? size + 1 : size;
 	}
 	return false;
 }

@@ -2,11 +2,11 @@
 #include "role_watch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gid/gid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "display_socket.h"
@@ -76,7 +76,7 @@ static sd_json_variant *get_list(sd_json_variant *object, const char *key) {
 	return value != NULL && sd_json_variant_is_array(value) ? value : NULL;
 }
 
-/* By its name; NULL: there are too many. */
+/* By its name; NULL: there are too many, which is told once. */
 static struct watched_role *find_role(struct role_watch *watch, const char *name) {
 	for (size_t i = 0; i < watch->role_count; i++) {
 		if (strcmp(watch->roles[i].name, name) == 0) {
@@ -84,6 +84,13 @@ static struct watched_role *find_role(struct role_watch *watch, const char *name
 		}
 	}
 	if (watch->role_count == ROLE_WATCH_ROLES) {
+		if (!watch->is_full) {
+			fprintf(stderr,
+					"gid-recorder: gid-cluster of domain %s has more than %u "
+					"roles: %s is not recorded, nor others\n",
+					watch->domain, ROLE_WATCH_ROLES, name);
+		}
+		watch->is_full = true;
 		return NULL;
 	}
 	struct watched_role *role = &watch->roles[watch->role_count++];
@@ -151,7 +158,7 @@ static void take_role(struct role_watch *watch, sd_json_variant *entry) {
 void role_watch_take(struct role_watch *watch, sd_json_variant *status) {
 	sd_json_variant *roles = get_list(status, "roles");
 	size_t count = roles != NULL ? sd_json_variant_elements(roles) : 0;
-	for (size_t i = 0; i < count && i < ROLE_WATCH_ROLES; i++) {
+	for (size_t i = 0; i < count && i <= ROLE_WATCH_ROLES; i++) {
 		take_role(watch, sd_json_variant_by_index(roles, i));
 	}
 }
@@ -186,15 +193,27 @@ static void tell(struct role_watch *watch, bool is_there) {
 	}
 }
 
+/* What was asked then has no answer, as where others have all its places. It is gone if that lasts.
+ */
+static void miss_answer(struct role_watch *watch, uint64_t asked) {
+	watch->missed = watch->missed != 0 ? watch->missed : asked;
+	if (gid_clock_now() - watch->missed >= PATIENCE_NS) {
+		tell(watch, false);
+	}
+}
+
 static void take_answer(struct role_watch *watch) {
 	sd_json_variant *status = NULL;
 	watch->text[watch->size] = '\0';
 	bool is_good = watch->size > 0 && foreign_json_parse(watch->text, &status) == 0 &&
 			sd_json_variant_is_object(status);
-	tell(watch, is_good);
 	if (is_good) {
+		tell(watch, true);
 		watch->known = gid_clock_now();
+		watch->missed = 0;
 		role_watch_take(watch, status);
+	} else {
+		miss_answer(watch, watch->asked);
 	}
 	sd_json_variant_unref(status);
 }
@@ -218,15 +237,18 @@ void role_watch_ask(struct role_watch *watch) {
 	}
 	if (watch->source != NULL) {
 		end_asking(watch);
-		tell(watch, false);
+		miss_answer(watch, watch->asked);
 	}
-	int fd = watch->path != NULL ? display_socket_connect_at(watch->path)
-				     : display_socket_connect(watch->domain);
-	if (fd < 0) {
+	int fd = watch->path != NULL ? display_socket_connect_at(watch->path, SOCK_NONBLOCK)
+				     : display_socket_connect(watch->domain, SOCK_NONBLOCK);
+	if (fd == -ENOENT || fd == -ECONNREFUSED) {
 		tell(watch, false);
 		return;
 	}
-	fcntl(fd, F_SETFL, O_NONBLOCK);
+	if (fd < 0) {
+		miss_answer(watch, now);
+		return;
+	}
 	watch->asked = now;
 	if (sd_event_add_io(watch->event, &watch->source, fd, EPOLLIN, handle_answer, watch) < 0) {
 		close(fd);

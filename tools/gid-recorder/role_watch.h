@@ -38,10 +38,12 @@ struct role_watch {
 	sd_event_source *source; /* of an answer that is awaited, or NULL */
 	char *text;		 /* what came of it */
 	size_t size;
-	bool is_there;	/* it answered the last time */
-	uint64_t known; /* when it did so last; 0: never */
-	uint64_t asked; /* when it is waited for since */
-	uint64_t began; /* changes before that are no incidents */
+	bool is_there;	 /* it answers: not, if it has ended, or gave no answer for too long */
+	uint64_t known;	 /* when it did so last; 0: never */
+	uint64_t asked;	 /* when it is waited for since */
+	uint64_t missed; /* since when nothing that it was asked has an answer; 0: the last has */
+	uint64_t began;	 /* changes before that are no incidents */
+	bool is_full;	 /* there was no room for a role */
 	size_t role_count;
 	struct watched_role roles[ROLE_WATCH_ROLES];
 	uint64_t change_count; /* since the beginning; the last ROLE_WATCH_CHANGES are there */

@@ -22,7 +22,7 @@
 pid_t display_pid(const char *domain) {
 	struct ucred owner = {0};
 	socklen_t size = sizeof(owner);
-	int fd = display_socket_connect(domain);
+	int fd = display_socket_connect(domain, 0);
 	if (fd >= 0) {
 		(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size);
 		close(fd);
@@ -31,7 +31,7 @@ pid_t display_pid(const char *domain) {
 }
 
 sd_json_variant *display_fetch(const char *domain) {
-	int fd = display_socket_connect(domain);
+	int fd = display_socket_connect(domain, 0);
 	if (fd < 0) {
 		return NULL;
 	}

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: MIT
-/* Changes of roles, each once, of whatever a status says. */
+/* Changes of roles, each once, of whatever a status says; and a display that hangs. */
 #include "role_watch.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "tap.h"
 
-static int told;
+#define LONG_NS UINT64_C(3000000000) /* after which one that gives no answer is gone */
+
+static int told, refusal, tries, waits;
 static char last[ROLE_WATCH_TEXT];
+
+/* In the place of the C library's: nobody is let in, and who can wait would do so. */
+int connect(int fd, const struct sockaddr *address, socklen_t size) {
+	tries++;
+	waits += (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
+	errno = refusal;
+	return -1;
+}
 
 static void handle_change(void *data, const struct role_change *change) {
 	told++;
@@ -63,6 +76,7 @@ static void test_strangers(struct role_watch *watch) {
 		take(watch, text);
 	}
 	tap_ok(watch->role_count == ROLE_WATCH_ROLES, "more roles than that are left out");
+	tap_ok(watch->is_full, "and that is told");
 	for (int i = 0; i < 3000; i++) {
 		snprintf(text, sizeof(text), ROLE("light", CHANGE("live", "late", "2%06d", "0")),
 				i);
@@ -89,12 +103,33 @@ static void test_long_words(struct role_watch *watch) {
 			"and not within a character");
 }
 
+static void test_hanging(struct role_watch *watch) {
+	watch->is_there = true;
+	told = 0;
+	refusal = EAGAIN;
+	role_watch_ask(watch);
+	tap_ok(tries == 1 && waits == 0,
+			"others wait there: it does not, with all that is recorded");
+	role_watch_ask(watch);
+	tap_ok(tries == 2 && told == 0, "who has others to answer is there");
+	watch->missed -= LONG_NS;
+	role_watch_ask(watch);
+	tap_ok(told == 1 && strcmp(last, "gone") == 0, "who gives no answer for long is gone");
+	watch->is_there = true;
+	watch->missed = 0;
+	refusal = ECONNREFUSED;
+	role_watch_ask(watch);
+	tap_ok(told == 2 && strcmp(last, "gone") == 0, "who has ended is gone at once");
+}
+
 int main(void) {
 	static struct role_watch watch;
-	tap_ok(role_watch_init(&watch, NULL, "cluster", NULL, handle_change, NULL) == 0, "a watch");
+	tap_ok(role_watch_init(&watch, NULL, "cluster", "no.sock", handle_change, NULL) == 0,
+			"a watch");
 	test_changes(&watch);
 	test_strangers(&watch);
 	test_long_words(&watch);
+	test_hanging(&watch);
 	role_watch_finish(&watch);
 	return tap_finish();
 }
