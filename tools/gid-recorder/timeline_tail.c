@@ -152,12 +152,16 @@ static void read_pieces(struct timeline_tail *tail) {
 	}
 }
 
+/* Another file in the place of ours, too, comes after what was still written to that. */
 void timeline_tail_look(struct timeline_tail *tail) {
-	if (tail->fd < 0 || has_changed(tail)) {
-		open_file(tail);
-	}
 	if (tail->fd >= 0) {
 		read_pieces(tail);
+	}
+	if (tail->fd < 0 || has_changed(tail)) {
+		open_file(tail);
+		if (tail->fd >= 0) {
+			read_pieces(tail);
+		}
 	}
 	tail->reached[tail->looks++ % tail->look_room] = tail->written;
 }

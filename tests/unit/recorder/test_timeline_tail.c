@@ -62,10 +62,12 @@ static void test_growing(struct timeline_tail *tail) {
 }
 
 static void test_another_file(struct timeline_tail *tail) {
+	append("{ \"T\":[1, 5], \"N\":\"last\" }\n");
 	unlink(path);
 	append("{ \"T\":[2, 0], \"N\":\"another\" }\n");
 	look(tail, 1);
 	tap_ok(strstr(text_of(tail), "another") != NULL, "a file in its place is followed");
+	tap_ok(strstr(text_of(tail), "last") != NULL, "after the end of the one before");
 	tap_ok(truncate(path, 0) == 0, "it is emptied");
 	look(tail, 1);
 	append("{ \"T\":[3, 0], \"N\":\"emptied\" }\n");
