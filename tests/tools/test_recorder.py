@@ -26,7 +26,7 @@ from lib import hollow
 from lib.cockpit import Cockpit
 from lib.display import ROLE, WIDTH, Display, start_telltale, telltale_picture, with_deadline
 from lib.length import at_length_but
-from lib.program import BUILD, EMULATOR_KIB, own_kib, wait_for
+from lib.program import BUILD, EMULATED, EMULATOR_KIB, SANITIZED, own_kib, wait_for
 from PIL import Image
 
 RECORDER = BUILD / "tools/gid-recorder/gid-recorder"
@@ -374,6 +374,15 @@ def test_what_it_says_is_what_it_takes() -> None:
     assert said("--timeline=x") - base == pytest.approx(8.25, abs=0.2)
 
 
+def test_one_of_each_is_not_several() -> None:
+    def said(*words: str) -> str:
+        command = [RECORDER, "--check", *words]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    assert "keeps 30 s of 1 stream and 1 timeline in " in said("a", "--timeline=x")
+    assert "keeps 30 s of 2 streams and 0 timelines in " in said("a", "b")
+
+
 # --- files ---
 
 
@@ -522,6 +531,19 @@ def test_a_maker_that_is_not_there(cockpit: Cockpit) -> None:
     program.wait_output("not written")
     assert list((cockpit.folder / "incidents").iterdir()) == []
     assert program.stop() == 0
+
+
+@pytest.mark.skipif(SANITIZED or EMULATED, reason="what runs it takes more")
+def test_memory_that_is_not_there(cockpit: Cockpit) -> None:
+    """It is told, and nothing begins."""
+    idle = Path(f"/proc/{Recorder(cockpit).program.pid}/status").read_text()
+    limit = int(re.search(r"VmPeak:\s+(\d+)", idle)[1]) + 16 * MIB
+    timelines = [f"--timeline={number}" for number in range(8)]  # 8.25 MiB each
+    folder = f"--folder={cockpit.folder / 'more'}"
+    words = ["prlimit", f"--as={limit * 1024}", RECORDER, folder, *timelines]
+    program = cockpit.run("cluster", words, "recorder")
+    assert program.wait() == 1
+    assert "gid-recorder: Cannot allocate memory\n" in program.stderr
 
 
 def test_a_folder_that_cannot_be(cockpit: Cockpit) -> None:

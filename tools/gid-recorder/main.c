@@ -35,13 +35,18 @@ static double mebibytes(size_t bytes) {
 	return (double)bytes / (1 << 20);
 }
 
+static const char *plural(size_t count) {
+	return count == 1 ? "" : "s";
+}
+
 static void tell_size(const struct recorder_options *options) {
 	size_t size = recorder_size(options);
 	fprintf(options->check ? stdout : stderr,
-			"gid-recorder: keeps %u s of %zu streams and %zu timelines in %.1f MiB; while "
+			"gid-recorder: keeps %u s of %zu stream%s and %zu timeline%s in %.1f MiB; while "
 			"a file is written, and as it asks gid-cluster, up to %.1f MiB more\n",
-			options->seconds, options->stream_count, options->timeline_count,
-			mebibytes(size), mebibytes(size + role_watch_answer_size()));
+			options->seconds, options->stream_count, plural(options->stream_count),
+			options->timeline_count, plural(options->timeline_count), mebibytes(size),
+			mebibytes(size + role_watch_answer_size()));
 }
 
 static int serve(const struct recorder_options *options, sd_event *event) {

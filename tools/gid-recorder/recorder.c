@@ -210,6 +210,14 @@ static int add_tails(struct recorder *recorder) {
 	return 0;
 }
 
+/* Of what tells nothing itself. */
+static int tell(int error) {
+	if (error < 0) {
+		fprintf(stderr, "gid-recorder: %s\n", strerror(-error));
+	}
+	return error;
+}
+
 int recorder_init(struct recorder *recorder, const struct recorder_options *options,
 		sd_event *event) {
 	*recorder = (struct recorder){.options = options, .event = event};
@@ -220,17 +228,18 @@ int recorder_init(struct recorder *recorder, const struct recorder_options *opti
 	}
 	error = incident_file_init(&recorder->file, event, options, handle_written, recorder);
 	if (error == 0) {
-		error = role_watch_init(&recorder->roles, event, gid_domain_name(recorder->domain),
-				options->status, handle_change, recorder);
+		error = tell(role_watch_init(&recorder->roles, event,
+				gid_domain_name(recorder->domain), options->status, handle_change,
+				recorder));
 	}
 	if (error == 0) {
 		error = add_streams(recorder);
 	}
 	if (error == 0) {
-		error = add_tails(recorder);
+		error = tell(add_tails(recorder));
 	}
 	if (error == 0) {
-		error = add_sources(recorder);
+		error = tell(add_sources(recorder));
 	}
 	if (error < 0) {
 		recorder_finish(recorder);
