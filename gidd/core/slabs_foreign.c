@@ -221,7 +221,7 @@ void slab_import_foreign(struct peer *peer, const struct gid_wire_import *reques
 		slab_refuse(peer, serial);
 		return;
 	}
-	int error = count_requests(gidd, peer) >= REQUESTS_MAX
+	int error = count_requests(gidd, peer) >= REQUESTS_MAX || !link_has_room(link)
 			? -EAGAIN
 			: ask(link, peer, serial, request->gid);
 	if (error == -ENOTCONN) {
@@ -314,18 +314,27 @@ void slab_mark_unconfirmed(struct gidd *gidd, uint32_t domain) {
 	}
 }
 
+/* Asks for what nobody asks for now. Whether all of it was asked for. */
+static bool ask_for_unconfirmed(struct link *link) {
+	struct gidd *gidd = link->peer.gidd;
+	struct slab *slab;
+	bool all = true;
+	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
+		if (is_of(slab, link->peer.domain) && slab->unconfirmed) {
+			const gid_id gid = slab_gid(slab);
+			all = !is_asked_for(gidd, gid) && ask(link, NULL, 0, gid) == 0 && all;
+		}
+	}
+	return all;
+}
+
 static int handle_revalidate(sd_event_source *source, uint64_t now, void *data) {
 	struct link *link = data;
 	struct gidd *gidd = link->peer.gidd;
 	uint32_t domain = link->peer.domain;
-	struct slab *slab;
 	gidd->revalidations[domain] = sd_event_source_disable_unref(gidd->revalidations[domain]);
-	TAILQ_FOREACH(slab, &gidd->slabs, entry) {
-		if (is_of(slab, domain) && slab->unconfirmed &&
-				ask(link, NULL, 0, slab_gid(slab)) < 0) {
-			link_drop(link, "there is no room to ask it for what was imported before");
-			break;
-		}
+	if (!ask_for_unconfirmed(link)) {
+		slab_revalidate_domain(link);
 	}
 	return 0;
 }

@@ -12,8 +12,8 @@
 #include "shm_window.h"
 
 #define GREETING_MAX_US (5 * UINT64_C(1000000)) /* where the kind does not set another limit */
-/* More than the honest clients of a domain need together. */
-#define REQUESTS_MAX 4096u
+/* Half of it is more than the honest clients of a domain need together. */
+#define REQUESTS_MAX 8192u
 /* The rest waits: connections have little room for answers, which carry descriptors. */
 #define ON_THE_WAY_MAX 64u
 #define ANSWER_PATIENCE_US (20 * UINT64_C(1000000))
@@ -131,6 +131,10 @@ int link_request(struct link *link, union gid_wire_message *message, const int *
 		link->unsent = request;
 	}
 	return 0;
+}
+
+bool link_has_room(const struct link *link) {
+	return link->request_count < REQUESTS_MAX / 2;
 }
 
 bool link_is_busy(const struct link *link) {
@@ -316,17 +320,15 @@ static int link_open(struct gidd *gidd, const struct config_domain *remote,
 
 int link_open_all(struct gidd *gidd, const struct link_events *events) {
 	const struct config_domain *remote;
+	int first = 0;
 	TAILQ_FOREACH(remote, &gidd->config->domains, entry) {
-		if (!config_is_pair(gidd->config, gidd->self, remote) ||
-				link_find(gidd, remote->number) != NULL) {
-			continue;
-		}
-		int error = link_open(gidd, remote, events);
-		if (error < 0) {
-			return error;
+		if (config_is_pair(gidd->config, gidd->self, remote) &&
+				link_find(gidd, remote->number) == NULL) {
+			int error = link_open(gidd, remote, events);
+			first = first == 0 ? error : first;
 		}
 	}
-	return 0;
+	return first;
 }
 
 void link_close_all(struct gidd *gidd) {

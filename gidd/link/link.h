@@ -133,7 +133,7 @@ struct link_events {
 
 /*
  * One link to each domain that this one shares something with, in either direction, as far as it is
- * not open yet. `events` is constant.
+ * not open yet. `events` is constant. 0, or the error of the first one that cannot be opened.
  */
 int link_open_all(struct gidd *gidd, const struct link_events *events);
 /* Each link is lost a last time. */
@@ -174,6 +174,8 @@ bool link_is_busy(const struct link *link);
 /* Nobody waits for answers with that `data` any more, on whatever link. */
 void link_cancel(struct gidd *gidd, const void *data);
 
+/* Whether programs may ask for more now: gidd itself may ask for as much again. */
+bool link_has_room(const struct link *link);
 /* Gives the connection up; the kind tries again later. */
 void link_drop(struct link *link, const char *why);
 /* The other domain did what no honest one does: counts that, and drops the link. */

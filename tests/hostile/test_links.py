@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,7 @@ from lib.program import PATIENCE, wait_for
 from lab.domains.configuration import configuration
 
 MakeCockpit = Callable[..., Cockpit]
+REVALIDATE_AFTER_S = 5  # of the link
 
 
 # --- who may come in ---
@@ -230,6 +233,30 @@ def test_questions_to_a_stopped_gidd_are_bounded(cockpit: Cockpit) -> None:
         answers = [busy.receive() for _ in range(64)] + [calm.receive()]
         unreadable = (number("ENOENT"), 0, UNREADABLE)
         assert {Connection.result(answer) for answer in answers} == {unreadable}
+
+
+def test_floods_leave_gidd_its_own_questions(cockpit: Cockpit) -> None:
+    """Whether memory is there still, of which it was not told while the link was lost. Programs ask
+    for as much as they may, while no answer comes.
+    """
+    with ExitStack() as stack:
+        reader = stack.enter_context(cockpit.connect("cluster"))
+        with cockpit.connect("open") as owner:
+            slab = owner.export_new()
+            assert owner.grant(slab, 2)[0] == 0
+            reader.import_(gid(1, slab)).close()
+            cockpit.restart("open")
+        cockpit.gidds["open"].signal(signal.SIGSTOP)
+        for _ in range(70):
+            busy = stack.enter_context(cockpit.connect("cluster"))
+            for serial in range(1, 65):
+                busy.send_raw(pack(IMPORT, gid(1, slab + 1), serial=serial))
+        time.sleep(REVALIDATE_AFTER_S + 1)
+        cockpit.gidds["open"].signal(signal.SIGCONT)
+        assert reader.event(REVOKED).values == (gid(1, slab),)
+        assert cockpit.status("cluster")["links"][0]["ups"] == 2
+        # More than all together may ask was refused, and that alone.
+        assert Connection.result(busy.receive())[0] == number("EAGAIN")
 
 
 def test_who_left_is_not_answered(cockpit: Cockpit) -> None:

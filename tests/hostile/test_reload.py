@@ -201,6 +201,17 @@ def test_domains_that_shared_nothing_are_linked(make_cockpit: Callable[..., Cock
         subscribe_live(producer, consumer, "movie")
 
 
+def test_a_link_that_cannot_be_opened_keeps_out_no_other(cockpit: Cockpit) -> None:
+    """One of two new domains is to be of a user whom nobody knows."""
+    domains = {name: "local=*" for name in ("open", "cluster", "wrong", "right")}
+    domains["wrong"] += " user=nobody-has-this-name"
+    config = configuration(domains, {"open wrong": "movie", "open right": "movie"}) + SHARE
+    reload_well(cockpit, config, "open")
+    cockpit.wait_log("open", "there is no such user")
+    links = {link["domain"] for link in cockpit.status("open")["links"]}
+    assert links == {"cluster", "right"}
+
+
 def test_limits_hold_for_what_comes_next(cockpit: Cockpit) -> None:
     with cockpit.connect("open") as client:
         kept = [client.export_new() for _ in range(3)]
