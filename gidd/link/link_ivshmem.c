@@ -50,6 +50,7 @@ struct ivshmem {
 	bool there;    /* the hub has joined the two ends */
 	bool greeting; /* link_connected() was called */
 	bool parting, parting_for_fault;
+	bool told; /* of the clock, since the last PING */
 	uint32_t epoch, pongs;
 	char why[192];
 	sd_event_source *part, *ping;
@@ -92,6 +93,7 @@ static void send_ping(struct ivshmem *ivshmem) {
 static void ask(struct ivshmem *ivshmem) {
 	uint64_t round_us = ivshmem->silence_us / 10 < PING_US ? ivshmem->silence_us / 10 : PING_US;
 	ivshmem->round_us = ivshmem->pongs < FIRST_PINGS ? FIRST_PING_US : round_us;
+	ivshmem->told = false;
 	send_ping(ivshmem);
 	sd_event_source_set_time_relative(ivshmem->ping, ivshmem->round_us);
 	sd_event_source_set_enabled(ivshmem->ping, SD_EVENT_ONESHOT);
@@ -131,6 +133,17 @@ static void begin_greeting(struct ivshmem *ivshmem) {
 	}
 }
 
+/*
+ * Once for each PING, however many answers come: each is a message to all clients that read from
+ * there, which would not keep up.
+ */
+static void tell_clock(struct ivshmem *ivshmem) {
+	if (!ivshmem->told) {
+		ivshmem->told = true;
+		ivshmem->link->events->clock(ivshmem->link);
+	}
+}
+
 static void handle_pong(struct ivshmem *ivshmem, const struct gid_wire_pong *pong) {
 	uint64_t now = gid_clock_now();
 	struct link *link = ivshmem->link;
@@ -141,7 +154,7 @@ static void handle_pong(struct ivshmem *ivshmem, const struct gid_wire_pong *pon
 	if (!ivshmem->greeting && ivshmem->pongs >= FIRST_PINGS) {
 		begin_greeting(ivshmem);
 	} else if (ivshmem->greeting) {
-		link->events->clock(link);
+		tell_clock(ivshmem);
 		link_pong(link, pong->ping_time);
 	}
 }

@@ -18,6 +18,7 @@ from lib.gidwire import (
     ACCEPT,
     ALLOC,
     BELL,
+    CLOCK,
     PAGE_SIZE,
     PEER,
     PING,
@@ -36,7 +37,7 @@ from lib.machines import CONFIG, MIB, NAMES, link, start, window, window_path
 from lib.peer import LIVE, WAITING, Peer, consume, produce
 from lib.peer import PEER as PEER_PROGRAM
 from lib.program import BUILD, PATIENCE, wait_for
-from member import Member
+from member import Member, envelope
 
 HOST, HUD = 3, 4
 RING, PAGE = 4096, 5 * 4096  # where they lie in the window of open
@@ -381,6 +382,21 @@ def test_a_client_that_keeps_its_doorbell_locked(machines: Cockpit) -> None:
         assert machines.status("host")["domain"] == "host"
         holder.kill()
         assert member.wait_for(HOST, SUBSCRIPTION_END).values[0] == number
+
+
+def test_answers_without_an_end(machines: Cockpit) -> None:
+    """Who reads from there hears of its clock as often as gidd asks for it: a busy program, which
+    reads nothing meanwhile, keeps its connection.
+    """
+    with Member(machines, "open") as member, machines.connect("host", "busy") as busy:
+        with raw_subscription(machines, member, busy):
+            now = time.monotonic_ns()
+            some = envelope(HOST, member.epochs[HOST], pack(PONG, now, now)) * 1000
+            for _ in range(50):
+                member.send_raw(some)
+            settle(member)
+            assert busy.status()["domain"] == "host"
+            assert sum(event.type == CLOCK for event in busy.events) < 100
 
 
 def test_streams_of_an_honest_machine(make_cockpit: Callable[..., Cockpit]) -> None:
