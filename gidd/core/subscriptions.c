@@ -103,8 +103,9 @@ static struct subscription *find_of_client(struct peer *peer, uint32_t number) {
 
 bool subscription_number_is_valid(struct peer *consumer, uint32_t number) {
 	bool lower = consumer->client == NULL && consumer->domain < consumer->gidd->self->number;
-	if (((number & GID_WIRE_LOWER_SIDE) != 0) != lower) {
-		return false;
+	if (((number & GID_WIRE_LOWER_SIDE) != 0) != lower ||
+			(number & ~GID_WIRE_LOWER_SIDE) == 0) {
+		return false; /* 0 is none: nobody would look at its memory */
 	}
 	struct subscription *other;
 	TAILQ_FOREACH(other, &consumer->consuming, consumer_entry) {

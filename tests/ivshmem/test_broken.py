@@ -399,6 +399,21 @@ def test_answers_without_an_end(machines: Cockpit) -> None:
             assert sum(event.type == CLOCK for event in busy.events) < 100
 
 
+def test_a_subscription_without_a_number(make_cockpit: Callable[..., Cockpit]) -> None:
+    """0 is none: gidd would not look at what is written into its page."""
+    machines = make_cockpit(CONFIG)
+    for domain in ("host", "open"):
+        machines.start(domain)
+    with Member(machines, "cluster") as member:
+        member.join()
+        member.greet(NAMES["open"])
+        assert member.wait(lambda: link(machines, "open", "cluster")["state"] == "up")
+        subscribe = pack(SUBSCRIBE, 0, NAMES["open"], 1, 0, b"", b"movie", PAGE)
+        member.send(NAMES["open"], subscribe)
+        assert member.wait(lambda: faults(machines, "open", "cluster") == 1)
+        assert "number" in link(machines, "open", "cluster")["last_fault"]
+
+
 def test_streams_of_an_honest_machine(make_cockpit: Callable[..., Cockpit]) -> None:
     """They begin and end again and again, and their memory goes from one use to the next."""
     machines = make_cockpit(CONFIG)
