@@ -44,8 +44,8 @@ static int make_sources(struct composition *composition, const struct layout_fil
 		const struct layer_config *layer = &layout->layers[i];
 		struct source_stream *source = find_source(composition, layer);
 		if (source == NULL) {
-			int ret = source_stream_create(
-					composition->domain, layer->domain, layer->stream, &source);
+			int ret = source_stream_create(composition->domain, layer->domain,
+					layer->stream, &composition->exports, &source);
 			if (ret < 0) {
 				fprintf(stderr, "gid-compose: the stream %s of domain %s: %s\n",
 						layer->stream,
@@ -223,6 +223,7 @@ static int draw(struct composition *composition) {
 	if (ret < 0) {
 		return ret;
 	}
+	composition->exports.picture++;
 	gid_list_fill(composition->canvas, GID_OPERATOR_SRC, layout->background, &all, 1);
 	for (size_t i = 0; i < layout->layer_count; i++) {
 		draw_layer(composition, &layout->layers[i]);

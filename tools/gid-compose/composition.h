@@ -11,6 +11,7 @@ struct composition {
 	struct gid_canvas *canvas;
 	struct layout_file layout;
 	struct source_stream *sources;
+	struct source_exports exports;
 	bool connected; /* as told */
 	bool changed;	/* the layout, or whether the engine is there */
 	bool told;	/* why the engine refused the last list */

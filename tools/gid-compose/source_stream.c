@@ -22,8 +22,9 @@ static void forget(struct source_stream *source, struct source_slab *place) {
 		return;
 	}
 	for (size_t i = 0; i < SOURCE_EXPORTS_MAX; i++) {
-		if (source->exports[i].slab != NULL && source->exports[i].key == left.key) {
-			forget_export(&source->exports[i]);
+		struct source_export *export = &source->exports->places[i];
+		if (export->slab != NULL && export->key == left.key) {
+			forget_export(export);
 		}
 	}
 	gid_slab_unref(left.slab);
@@ -43,7 +44,7 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 }
 
 int source_stream_create(struct gid_domain *connection, const char *domain, const char *name,
-		struct source_stream **result) {
+		struct source_exports *exports, struct source_stream **result) {
 	struct source_stream *source = calloc(1, sizeof(*source));
 	const struct gid_consumer_options options = {
 			.size = sizeof(options),
@@ -56,6 +57,7 @@ int source_stream_create(struct gid_domain *connection, const char *domain, cons
 		return -ENOMEM;
 	}
 	source->connection = connection;
+	source->exports = exports;
 	source->frame.gid = GID_NONE;
 	source->domain = domain != NULL ? strdup(domain) : NULL;
 	source->name = strdup(name);
@@ -182,21 +184,53 @@ void source_stream_dispatch(struct source_stream *source) {
 	}
 }
 
-/* That of the slot, else that which was unused longest: the engine is done with it. */
 static struct source_export *find_export(
-		struct source_stream *source, const struct source_slab *place, uint32_t slot) {
-	struct source_export *oldest = &source->exports[0];
+		struct source_exports *exports, uint32_t key, uint32_t slot) {
 	for (size_t i = 0; i < SOURCE_EXPORTS_MAX; i++) {
-		struct source_export *export = &source->exports[i];
-		if (export->slab != NULL && export->key == place->key && export->slot == slot) {
+		struct source_export *export = &exports->places[i];
+		if (export->slab != NULL && export->key == key && export->slot == slot) {
 			return export;
 		}
-		if (export->used < oldest->used) {
+	}
+	return NULL;
+}
+
+/* A free place, or that which was unused longest: the engine is done with earlier pictures. */
+static struct source_export *oldest_export(struct source_exports *exports, bool is_free) {
+	struct source_export *oldest = NULL;
+	for (size_t i = 0; i < SOURCE_EXPORTS_MAX; i++) {
+		struct source_export *export = &exports->places[i];
+		if ((export->slab == NULL) == is_free && export->used < exports->picture &&
+				(oldest == NULL || export->used < oldest->used)) {
 			oldest = export;
 		}
 	}
-	forget_export(oldest);
 	return oldest;
+}
+
+/* A place that was made free. NULL: all there are are in this picture. */
+static struct source_export *evict_export(struct source_exports *exports) {
+	struct source_export *oldest = oldest_export(exports, false);
+	if (oldest != NULL) {
+		forget_export(oldest);
+	}
+	return oldest;
+}
+
+/* In a free place, for which others go as long as gidd says that there are too many. */
+static int make_export(struct source_stream *source, const struct source_slab *place, uint32_t slot,
+		struct source_export *export) {
+	struct gid_slab *slab;
+	int ret;
+	do {
+		ret = gid_slab_export(source->connection, place->info.fd,
+				place->info.offset + slot * place->info.slot_size,
+				&place->info.layout, place->info.description, &slab);
+	} while (ret == -EDQUOT && evict_export(source->exports) != NULL);
+	if (ret == 0) {
+		*export = (struct source_export){.slab = slab, .key = place->key, .slot = slot};
+	}
+	return ret;
 }
 
 /*
@@ -210,20 +244,18 @@ static int export_slot(struct source_stream *source, struct source_slab *place, 
 		       "cannot read them";
 		return -ENOTSUP;
 	}
-	struct source_export *export = find_export(source, place, slot);
-	if (export->slab == NULL) {
-		int ret = gid_slab_export(source->connection, place->info.fd,
-				place->info.offset + slot * place->info.slot_size,
-				&place->info.layout, place->info.description, &export->slab);
+	struct source_exports *exports = source->exports;
+	struct source_export *export = find_export(exports, place->key, slot);
+	if (export == NULL) {
+		export = oldest_export(exports, true);
+		export = export != NULL ? export : evict_export(exports);
+		int ret = export != NULL ? make_export(source, place, slot, export) : -EDQUOT;
 		if (ret < 0) {
-			export->slab = NULL;
 			*why = gid_domain_error(source->connection);
 			return ret;
 		}
-		export->key = place->key;
-		export->slot = slot;
 	}
-	export->used = source->uses;
+	export->used = exports->picture;
 	*exported = export;
 	return 0;
 }
@@ -285,6 +317,6 @@ void source_stream_forget_grants(struct source_stream *source) {
 		source->slabs[i].granted = false;
 	}
 	for (size_t i = 0; i < SOURCE_EXPORTS_MAX; i++) {
-		source->exports[i].granted = false;
+		source->exports->places[i].granted = false;
 	}
 }

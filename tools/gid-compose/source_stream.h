@@ -22,12 +22,19 @@ struct source_slab {
 struct source_export {
 	struct gid_slab *slab; /* NULL: the place is free */
 	uint32_t key, slot;    /* of what it is */
-	uint64_t used;	       /* as of slabs */
+	uint64_t used;	       /* the last picture that it was in */
 	bool granted;
 };
 
-/* More than producers have as a rule. Its owner may have 65536, and our domain has what it may. */
-#define SOURCE_EXPORTS_MAX 64
+/*
+ * Those of all streams. Other domains choose how many slots there are, and how large the memory is
+ * that each of them is charged with; so what was unused longest goes where there is no more room.
+ */
+#define SOURCE_EXPORTS_MAX 256
+struct source_exports {
+	struct source_export places[SOURCE_EXPORTS_MAX];
+	uint64_t picture; /* that is composed now, counted from 1 */
+};
 
 struct source_stream {
 	struct source_stream *next;
@@ -46,12 +53,12 @@ struct source_stream {
 	bool wanted;		     /* by the present layout */
 	uint64_t uses;
 	struct source_slab slabs[16];
-	struct source_export exports[SOURCE_EXPORTS_MAX];
+	struct source_exports *exports; /* its owner's, which outlive it */
 };
 
 /* Returns 0 or -errno with what gid_consumer_create() returns. */
 int source_stream_create(struct gid_domain *connection, const char *domain, const char *name,
-		struct source_stream **source);
+		struct source_exports *exports, struct source_stream **source);
 void source_stream_destroy(struct source_stream *source);
 
 /* Takes what has come. The one before is given back: the engine must be done with it. */
@@ -71,7 +78,7 @@ struct source_picture {
 int source_stream_picture(struct source_stream *source, struct gid_canvas *canvas,
 		struct source_picture *picture, const char **why);
 
-/* What was granted is not granted any more. */
+/* What was granted is not granted any more, of its exports either. */
 void source_stream_forget_grants(struct source_stream *source);
 
 #endif
