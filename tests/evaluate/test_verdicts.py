@@ -217,9 +217,10 @@ def test_an_older_report_met_nothing_without_a_goal(tmp_path: Path) -> None:
 def test_what_stays_missed_tells_todays_aim() -> None:
     """Not that of the release that measured it; and it is not broken for want of a new figure."""
     one = chapter("5.14", MISSED, figure("a", 3.0))
-    one.reason = "a is 3, aim 1."
+    one.reason, one.lateness_us = "a is 3, aim 1.", 30_000.0
     judge_anew(one, [Goal("a", 2), Goal("b", 2)])
     assert one.verdict == MISSED and "aim 2" in one.reason and "aim 1" not in one.reason
+    assert "30.0 ms late" in one.reason and one.notes[0] in one.reason
     judge_anew(one, [Goal("a", 3)])
     assert (one.verdict, one.reason) == (MET, "")
 

@@ -72,10 +72,8 @@ def run_one(plan: Plan, context: Context) -> Chapter:
     chapter.lateness_us = round(max(late.worst_us, context.lateness_us), 1)
     chapter.goals = reached(goals, chapter.figures, chapter.verdict)
     chapter.notes, chapter.again = list(context.notes), list(context.again)
-    is_figure = chapter.verdict == MISSED and not context.broken  # noise breaks nothing
-    if is_figure and chapter.lateness_us >= NOISY_US:
-        chapter.reason += f" {_noise(chapter.lateness_us)}"
-        chapter.notes.append(_noise(chapter.lateness_us))
+    if not context.broken:  # noise breaks nothing
+        _tell_noise(chapter)
     chapter.seconds = round(time.monotonic() - begin, 1)
     chapter.version = context.results.version
     chapter.measured = context.since or began
@@ -118,11 +116,16 @@ def _flaw(figures: Sequence[Figure]) -> str:
     return ""
 
 
-def _noise(lateness_us: float) -> str:
-    return (
-        f"The machine itself woke a sleeper {lateness_us / 1000:.1f} ms late meanwhile: it was not "
-        "quiet enough to tell whether the goal was missed. Measure again when it is."
-    )
+def _tell_noise(chapter: Chapter) -> None:
+    """Where a goal is missed, and the machine was late by itself."""
+    late = chapter.lateness_us or 0
+    if chapter.verdict == MISSED and late >= NOISY_US:
+        noise = (
+            f"The machine itself woke a sleeper {late / 1000:.1f} ms late meanwhile: it was not "
+            "quiet enough to tell whether the goal was missed. Measure again when it is."
+        )
+        chapter.reason += f" {noise}"
+        chapter.notes += [noise] if noise not in chapter.notes else []
 
 
 def reached(goals: Sequence[Goal], figures: Sequence[Figure], verdict: str) -> list[Reached]:
@@ -172,12 +175,14 @@ def verdict_by(goals: Sequence[Goal], chapter: Chapter) -> str:
 
 def judge_anew(chapter: Chapter, goals: Sequence[Goal]) -> None:
     """Gives it the verdict by these goals."""
-    verdict, names = verdict_by(goals, chapter), {figure.name for figure in chapter.figures}
-    if not chapter.is_broken and {verdict, chapter.verdict} != {NOT_RUN}:
+    was, names = chapter.verdict, {figure.name for figure in chapter.figures}
+    is_broken, chapter.verdict = chapter.is_broken, verdict_by(goals, chapter)
+    if not is_broken and {was, chapter.verdict} != {NOT_RUN}:
         known = [goal for goal in goals if goal.figure in names]
         chapter.reason = {
             MISSED: judge(known, chapter.figures)[1],
             NOT_RUN: "It was measured in another form.",
-        }.get(verdict, "")
-    chapter.verdict, chapter.goal = verdict, "; ".join(map(str, goals))
-    chapter.goals = reached(goals, chapter.figures, verdict)
+        }.get(chapter.verdict, "")
+        _tell_noise(chapter)
+    chapter.goal = "; ".join(map(str, goals))
+    chapter.goals = reached(goals, chapter.figures, chapter.verdict)
