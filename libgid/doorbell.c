@@ -52,15 +52,23 @@ int gid_doorbell_take(struct gid_doorbell *bell, int fd, uint64_t giver) {
 	return 0;
 }
 
-void gid_doorbell_finish(struct gid_doorbell *bell) {
+static void finish(struct gid_doorbell *bell, void (*close_end)(int fd)) {
 	if (bell->emptying) {
 		gid_closer_disown(bell);
 		bell->emptying = false;
 	}
-	gid_closer_hang_up(bell->fd);
+	close_end(bell->fd);
 	bell->fd = -1;
 	gid_socket_close_fds(&bell->hear, 1);
 	gid_socket_close_fds(&bell->ring, 1);
+}
+
+void gid_doorbell_finish(struct gid_doorbell *bell) {
+	finish(bell, gid_closer_hang_up);
+}
+
+void gid_doorbell_let_go(struct gid_doorbell *bell) {
+	finish(bell, gid_closer_close);
 }
 
 void gid_doorbell_signal(int fd) {

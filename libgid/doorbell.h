@@ -44,7 +44,10 @@ int gid_doorbell_create(struct gid_doorbell *ours, int *theirs);
  */
 int gid_doorbell_take(struct gid_doorbell *bell, int fd, uint64_t giver);
 
+/* Hangs up. */
 void gid_doorbell_finish(struct gid_doorbell *bell);
+/* The same, but that nobody hears of it as long as others have a copy of the end. */
+void gid_doorbell_let_go(struct gid_doorbell *bell);
 
 void gid_doorbell_ring(const struct gid_doorbell *bell);
 

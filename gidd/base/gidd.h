@@ -69,6 +69,8 @@ struct gidd {
 	/* When other domains are told of them; off or NULL: they know already. */
 	sd_event_source *offers;
 	struct subscriptions subscriptions; /* in either direction */
+	struct subscriptions over; /* whose doorbell is to be closed: the oldest one first, */
+	sd_event_source *closing;  /* and when that is due; off or NULL: nothing waits */
 	uint32_t stream_number, subscription_number;
 	/* When deferred requests to producers are due; off or NULL: there are none. */
 	sd_event_source *asks;

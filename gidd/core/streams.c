@@ -21,10 +21,12 @@
 void stream_init(struct gidd *gidd) {
 	TAILQ_INIT(&gidd->streams);
 	TAILQ_INIT(&gidd->subscriptions);
+	TAILQ_INIT(&gidd->over);
 }
 
 void stream_close(struct gidd *gidd) {
 	gidd->asks = sd_event_source_disable_unref(gidd->asks);
+	subscription_finish_over(gidd);
 }
 
 static struct stream *stream_find(struct gidd *gidd, const char *name) {
@@ -155,6 +157,9 @@ static void ask_link(struct subscription *subscription, struct link *link) {
 	message.subscribe.window_offset = subscription->window_offset;
 	strcpy(message.subscribe.name, subscription->name);
 	subscription->via = &link->peer;
+	if (!link->kind->windows_only) {
+		subscription_lend(gidd, subscription);
+	}
 	if (link_request(link, &message, subscription->fds, 2, handle_answer, subscription) < 0) {
 		subscription->via = NULL;
 		subscription_send_consumer_end(subscription, -EAGAIN,
@@ -184,7 +189,9 @@ static void begin(struct gidd *gidd, struct subscription *subscription) {
 	}
 	struct link *link = link_find(gidd, subscription->domain);
 	if (link != NULL && link->state == LINK_UP) {
-		if (put_off(gidd, subscription, link_is_busy(link))) {
+		bool is_busy = link_is_busy(link) ||
+				subscription_has_many_over(gidd, subscription->consumer->source);
+		if (put_off(gidd, subscription, is_busy)) {
 			return;
 		}
 		/*
@@ -601,8 +608,7 @@ void stream_link_down(struct gidd *gidd, struct peer *link) {
 		} else if (subscription->via == link && live) {
 			subscription->via = NULL;
 		} else if (subscription->via == link) {
-			subscription->via = NULL;
-			subscription->state = SUBSCRIPTION_WAITING;
+			subscription_await_link(subscription);
 			/*
 			 * Only a subscription that may wait stays. For the others this answers or
 			 * ends them.

@@ -8,6 +8,7 @@
 #include "access.h"
 #include "audit.h"
 #include "client.h"
+#include "closer.h"
 #include "descriptor.h"
 #include "link.h"
 #include "memory.h"
@@ -24,6 +25,11 @@
 
 /* Rings that may be meant for another subscription, counted until something is new. */
 #define IDLE_RINGS_MAX 4u
+
+/* How much longer our copy of a doorbell stays open than that of another gidd, which is told. */
+#define CLOSE_AFTER_US (UINT64_C(1) * 1000 * 1000)
+/* With more of one user's, others of his are lent later. */
+#define OVER_MAX 64u
 
 /* The time that clients of a restarted gidd may take to register again. */
 #define CONSUMER_PATIENCE_US (UINT64_C(5) * 1000 * 1000)
@@ -258,6 +264,7 @@ struct subscription *subscription_create(struct gidd *gidd, const struct config_
 void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
 		const struct gid_wire_subscribe *request) {
 	subscription->consumer = consumer;
+	subscription->giver = consumer->source;
 	subscription->consumer_domain = consumer->domain;
 	subscription->consumer_number = request->subscription;
 	subscription->serial = request->header.serial;
@@ -322,9 +329,102 @@ int subscription_check_reader(struct peer *consumer, const struct config_domain 
 	return may && access_may_read_stream(gidd->config, owner, reader, stream) ? 0 : -ENOENT;
 }
 
+/* In its consumer's end of the doorbell waits what that likes: it is charged, whoever ends it. */
+static void close_fds(struct subscription *subscription) {
+	uint64_t before = gid_closer_charge(subscription->giver);
+	gid_socket_close_fds(subscription->fds, 2);
+	gid_closer_charge(before);
+}
+
+/* `waits`: it is asked for anew later. */
+static void forget_on_link(struct peer *peer, uint32_t number, bool waits) {
+	if (peer != NULL && link_is_remote(peer)) {
+		link_of(peer)->kind->forget(link_of(peer), number, waits);
+	}
+}
+
+static void forget_at_producer(struct subscription *subscription, bool waits) {
+	struct peer *via = subscription->via;
+	if (via != NULL) {
+		forget_on_link(via, subscription_number_on_link(subscription, via), waits);
+	}
+}
+
+/* --- doorbells that other gidds have, too ----------------------------------------------------- */
+
+static void close_first(struct gidd *gidd) {
+	struct subscription *subscription = TAILQ_FIRST(&gidd->over);
+	TAILQ_REMOVE(&gidd->over, subscription, entry);
+	close_fds(subscription);
+	free(subscription);
+}
+
+static void arm_closing(struct gidd *gidd) {
+	const struct subscription *first = TAILQ_FIRST(&gidd->over);
+	if (first != NULL) {
+		sd_event_source_set_time(gidd->closing, first->over_us + CLOSE_AFTER_US);
+		sd_event_source_set_enabled(gidd->closing, SD_EVENT_ONESHOT);
+	}
+}
+
+static int handle_closing(sd_event_source *source, uint64_t now, void *data) {
+	struct gidd *gidd = data;
+	const uint64_t before = gid_clock_now() / 1000 - CLOSE_AFTER_US;
+	while (!TAILQ_EMPTY(&gidd->over) && TAILQ_FIRST(&gidd->over)->over_us <= before) {
+		close_first(gidd);
+	}
+	arm_closing(gidd);
+	return 0;
+}
+
+/* The timer is there already: a subscription may end while the seal forbids allocations. */
+static void close_later(struct gidd *gidd, struct subscription *subscription) {
+	const bool is_first = TAILQ_EMPTY(&gidd->over);
+	subscription->over_us = gid_clock_now() / 1000;
+	TAILQ_INSERT_TAIL(&gidd->over, subscription, entry);
+	if (is_first) {
+		arm_closing(gidd);
+	}
+}
+
+void subscription_lend(struct gidd *gidd, struct subscription *subscription) {
+	if (gidd->closing == NULL &&
+			sd_event_add_time(gidd->event, &gidd->closing, CLOCK_MONOTONIC, 0,
+					CLOSE_AFTER_US / 10, handle_closing, gidd) >= 0) {
+		sd_event_source_set_enabled(gidd->closing, SD_EVENT_OFF);
+	}
+	subscription->is_away = gidd->closing != NULL;
+}
+
+bool subscription_has_many_over(const struct gidd *gidd, uint64_t giver) {
+	const struct subscription *subscription;
+	uint32_t count = 0;
+	TAILQ_FOREACH(subscription, &gidd->over, entry) {
+		count += subscription->giver == giver;
+	}
+	return count >= OVER_MAX;
+}
+
+void subscription_finish_over(struct gidd *gidd) {
+	while (!TAILQ_EMPTY(&gidd->over)) {
+		close_first(gidd);
+	}
+	gidd->closing = sd_event_source_disable_unref(gidd->closing);
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+void subscription_await_link(struct subscription *subscription) {
+	forget_at_producer(subscription, true);
+	subscription->via = NULL;
+	subscription->state = SUBSCRIPTION_WAITING;
+}
+
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription) {
 	struct peer *consumer = subscription->consumer;
 	link_cancel(gidd, subscription);
+	forget_at_producer(subscription, false);
+	forget_on_link(consumer, subscription->consumer_number, false);
 	subscription_bells_end(gidd, &subscription->bells);
 	subscription->patience = sd_event_source_disable_unref(subscription->patience);
 	if (subscription->producer_pays) {
@@ -340,8 +440,12 @@ void subscription_destroy(struct gidd *gidd, struct subscription *subscription) 
 	TAILQ_REMOVE(&gidd->subscriptions, subscription, entry);
 	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
 	gid_memory_unmap(subscription->ring, sizeof(*subscription->ring));
-	gid_socket_close_fds(subscription->fds, 2);
-	free(subscription);
+	if (subscription->is_away && subscription->fds[1] >= 0) {
+		close_later(gidd, subscription);
+	} else {
+		close_fds(subscription);
+		free(subscription);
+	}
 }
 
 /* --- clocks ----------------------------------------------------------------------------------- */
@@ -598,7 +702,7 @@ void subscription_accept(
 	subscription->ring = ring;
 	subscription->has_producers_ring = true;
 	subscription->state = SUBSCRIPTION_LIVE;
-	gid_socket_close_fds(subscription->fds, 2);
+	close_fds(subscription);
 	union gid_wire_message message;
 	bool client = subscription->consumer->client != NULL;
 	gid_wire_begin(&message, client ? GID_WIRE_SUBSCRIBED : GID_WIRE_ACCEPT, 0);

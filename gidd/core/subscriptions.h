@@ -54,6 +54,9 @@ struct subscription {
 	uint64_t window_offset; /* of the page, where it is in a window */
 	uint64_t page_inode;	/* of live ones that are older than this gidd */
 	int fds[2];		/* consumer's page, producer's end of the doorbell; -1 once live */
+	uint64_t giver;		/* of that end: who is charged when it is closed */
+	bool is_away;		/* another gidd of this kernel was given them, too */
+	uint64_t over_us;	/* when it ended */
 	const struct gid_wire_page *page;
 	const struct gid_wire_ring *ring; /* NULL until live */
 	bool has_producers_ring; /* `ring` is what its producer gave; else what its consumer gave */
@@ -92,6 +95,17 @@ struct subscription *subscription_create(struct gidd *gidd, const struct config_
 void subscription_set_consumer(struct subscription *subscription, struct peer *consumer,
 		const struct gid_wire_subscribe *request);
 void subscription_destroy(struct gidd *gidd, struct subscription *subscription);
+/*
+ * Its descriptors go to another gidd of this kernel. What waits in the doorbell is closed with the
+ * last copy of it, and is the consumer's user's, not that gidd's: our copy stays open for longer.
+ */
+void subscription_lend(struct gidd *gidd, struct subscription *subscription);
+/* Whether so many of that user's doorbells are to be closed that others of his are lent later. */
+bool subscription_has_many_over(const struct gidd *gidd, uint64_t giver);
+/* Closes them all: gidd ends. */
+void subscription_finish_over(struct gidd *gidd);
+/* The link to its stream is lost, and it is not live: it is asked for anew when that is back. */
+void subscription_await_link(struct subscription *subscription);
 /*
  * Only its producer has told of it, not yet its consumer in this domain: if some users may not read
  * everything, it ends if the consumer does not come soon.

@@ -106,6 +106,11 @@ struct link_kind {
 	 * other end rings it by itself.
 	 */
 	void (*ring)(struct link *link, uint32_t number);
+	/*
+	 * The subscription of that number is over; or it waits for the link, to be asked for anew:
+	 * then its client keeps its doorbell. NULL: nothing of it is kept.
+	 */
+	void (*forget)(struct link *link, uint32_t number, bool waits);
 	/* For good; frees what open() made. */
 	void (*close)(struct link *link);
 };
@@ -169,13 +174,13 @@ typedef const char *(*link_answered)(struct link *link, const union gid_wire_mes
  */
 int link_request(struct link *link, union gid_wire_message *message, const int *fds,
 		uint32_t fd_count, link_answered answered, void *data);
+/* Whether programs may ask for more now: gidd itself may ask for as much again. */
+bool link_has_room(const struct link *link);
 /* Whether a request with descriptors would be too much now. */
 bool link_is_busy(const struct link *link);
 /* Nobody waits for answers with that `data` any more, on whatever link. */
 void link_cancel(struct gidd *gidd, const void *data);
 
-/* Whether programs may ask for more now: gidd itself may ask for as much again. */
-bool link_has_room(const struct link *link);
 /* Gives the connection up; the kind tries again later. */
 void link_drop(struct link *link, const char *why);
 /* The other domain did what no honest one does: counts that, and drops the link. */

@@ -481,6 +481,15 @@ static void ivshmem_ring(struct link *link, uint32_t number) {
 	doorbell_relay_ring(&ivshmem->relay, number);
 }
 
+static void ivshmem_forget(struct link *link, uint32_t number, bool waits) {
+	struct ivshmem *ivshmem = link->kind_data;
+	if (waits) {
+		doorbell_relay_let_go(&ivshmem->relay, number);
+	} else {
+		doorbell_relay_end(&ivshmem->relay, number);
+	}
+}
+
 static void ivshmem_close(struct link *link) {
 	struct ivshmem *ivshmem = link->kind_data;
 	sd_event_source_disable_unref(ivshmem->part);
@@ -531,5 +540,6 @@ LINK_KIND(kind_ivshmem) = {
 		.send = ivshmem_send,
 		.drop = ivshmem_drop,
 		.ring = ivshmem_ring,
+		.forget = ivshmem_forget,
 		.close = ivshmem_close,
 };

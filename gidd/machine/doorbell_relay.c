@@ -8,8 +8,12 @@
 
 #include "doorbell.h"
 
+/* How many ends of subscriptions that are over may stay open. */
+#define ENDED_MAX 64u
+
 struct relayed {
-	TAILQ_ENTRY(relayed) entry;
+	TAILQ_ENTRY(relayed) entry; /* those that ended are in the order in which they did */
+	bool ended;
 	struct doorbell_relay *relay;
 	uint32_t number;
 	struct gid_doorbell bell;
@@ -17,12 +21,17 @@ struct relayed {
 	sd_event_source *poll; /* used while the doorbell cannot be relied on */
 };
 
-static void relayed_destroy(struct relayed *relayed) {
+static void destroy(struct relayed *relayed, void (*finish)(struct gid_doorbell *bell)) {
+	relayed->relay->ended -= relayed->ended;
 	TAILQ_REMOVE(&relayed->relay->list, relayed, entry);
 	sd_event_source_disable_unref(relayed->io);
 	sd_event_source_disable_unref(relayed->poll);
-	gid_doorbell_finish(&relayed->bell);
+	finish(&relayed->bell);
 	free(relayed);
+}
+
+static void relayed_destroy(struct relayed *relayed) {
+	destroy(relayed, gid_doorbell_finish);
 }
 
 static struct relayed *find(struct doorbell_relay *relay, uint32_t number) {
@@ -107,5 +116,35 @@ void doorbell_relay_hang_up(struct doorbell_relay *relay, uint32_t number) {
 	struct relayed *relayed = find(relay, number);
 	if (relayed != NULL) {
 		relayed_destroy(relayed);
+	}
+}
+
+static struct relayed *find_ended(struct doorbell_relay *relay) {
+	struct relayed *relayed;
+	TAILQ_FOREACH(relayed, &relay->list, entry) {
+		if (relayed->ended) {
+			break;
+		}
+	}
+	return relayed;
+}
+
+void doorbell_relay_end(struct doorbell_relay *relay, uint32_t number) {
+	struct relayed *relayed = find(relay, number);
+	if (relayed == NULL || relayed->ended) {
+		return;
+	}
+	relayed->ended = true;
+	TAILQ_REMOVE(&relay->list, relayed, entry);
+	TAILQ_INSERT_TAIL(&relay->list, relayed, entry);
+	if (++relay->ended > ENDED_MAX) {
+		relayed_destroy(find_ended(relay));
+	}
+}
+
+void doorbell_relay_let_go(struct doorbell_relay *relay, uint32_t number) {
+	struct relayed *relayed = find(relay, number);
+	if (relayed != NULL) {
+		destroy(relayed, gid_doorbell_let_go);
 	}
 }

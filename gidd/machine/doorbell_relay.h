@@ -16,6 +16,7 @@ struct relayed;
 
 struct doorbell_relay {
 	TAILQ_HEAD(, relayed) list;
+	uint32_t ended; /* how many of them are of subscriptions that are over */
 	sd_event *event;
 	/* The client rang, or hung up: then that one is gone. */
 	void (*rung)(void *data, uint32_t number, bool hung_up);
@@ -34,5 +35,13 @@ int doorbell_relay_add(
 /* The other side rang, or is gone. One that is over already does not matter. */
 void doorbell_relay_ring(struct doorbell_relay *relay, uint32_t number);
 void doorbell_relay_hang_up(struct doorbell_relay *relay, uint32_t number);
+
+/*
+ * The subscription is over. Its client is to close its end soon. It may keep it for ever: of those
+ * that are over some stay open, and with one more the oldest hangs up.
+ */
+void doorbell_relay_end(struct doorbell_relay *relay, uint32_t number);
+/* The subscription is asked for anew, with the client's end, which does not hang up. */
+void doorbell_relay_let_go(struct doorbell_relay *relay, uint32_t number);
 
 #endif

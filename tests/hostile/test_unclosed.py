@@ -4,14 +4,26 @@ at a time.
 """
 
 import json
+import os
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from lib.cockpit import Cockpit
-from lib.gidwire import Closed, Connection
+from lib.gidwire import (
+    PAGE_SIZE,
+    SUBSCRIBE,
+    WAIT,
+    Closed,
+    Connection,
+    gid,
+    memfd,
+    pack,
+)
 from lib.program import Program, python_env, wait_for
+from lib.traps import Traps
 
 STUCK_FILE = Path(__file__).with_name("programs") / "stuck_file.py"
 CANNOT = 77
@@ -19,6 +31,8 @@ COUNT = 1000
 # 64, the 16 messages that gidd reads in one go, and one of each connection that was there.
 MOST = 90
 LATE_COUNT, LATE_MS = 200, 20
+LENT = 80  # more than gidd takes of one that are not closed
+STUCK_SECONDS = 6  # a close is late after two, and a link is looked at each second
 
 
 def threads(gidd: Program) -> int:
@@ -72,3 +86,29 @@ def test_a_file_that_answers_late(cockpit: Cockpit) -> None:
     assert "too long to be closed" not in cockpit.log("open")
     slow.kill()
     wait_for(lambda: gidd.open_fds() <= idle, "all of them to be closed")
+
+
+def test_doorbells_that_another_gidd_had_too(cockpit: Cockpit) -> None:
+    """A program asks another domain for a stream, and ends. What waits in its doorbells is its
+    own user's: the link between the domains stays, and four helpers wait.
+    """
+    gidd = cockpit.gidds["open"]
+    before = threads(gidd)
+    with cockpit.connect("cluster") as reader, Traps() as traps:
+        with cockpit.connect("open", "trapper") as trapper:
+            page = memfd(PAGE_SIZE)
+            for number in range(1, LENT + 1):
+                bell, other = traps.doorbell()
+                words = (number, 0, 1, WAIT, b"cluster", b"missing", 0)
+                with bell, other:
+                    trapper.send_raw(pack(SUBSCRIBE, *words), [page, bell.fileno()])
+            os.close(page)
+            wait_for(lambda: len(reader.status()["subscriptions"]) == LENT, "all to wait there")
+        wait_for(lambda: not reader.status()["subscriptions"], "all to be over")
+        end = time.monotonic() + STUCK_SECONDS
+        while time.monotonic() < end:
+            reader.import_(gid(1, 1))  # the link is busy meanwhile
+            time.sleep(0.05)
+        (link,) = reader.status()["links"]
+        assert (link["state"], link["ups"]) == ("up", 1), link["why"]
+        wait_for(lambda: threads(gidd) <= before + 4, "other helpers to end")

@@ -45,7 +45,8 @@ READERS = 104  # in its first page
 RELEASE_TAIL = 128  # in a consumer's page
 RING_MAGIC = int.from_bytes(b"gidring2", "little")
 TAIL, FLOOR, HEAD = 64, 72, 64
-EPROTO = 71
+ENOENT, EPROTO = 2, 71
+ENDED_MAX = 64  # doorbells of subscriptions that are over, of one link
 
 
 def ends(machines: Cockpit, one: str, other: str) -> tuple[dict, dict]:
@@ -382,6 +383,38 @@ def test_a_client_that_keeps_its_doorbell_locked(machines: Cockpit) -> None:
         assert machines.status("host")["domain"] == "host"
         holder.kill()
         assert member.wait_for(HOST, SUBSCRIPTION_END).values[0] == number
+
+
+def ask(client: Connection, number: int, page: Message, bell: socket.socket) -> None:
+    """For a stream of `open`; nobody waits for the answer."""
+    values = (number, 0, 4, 0, b"open", b"movie", page.values[0])
+    client.send_raw(pack(SUBSCRIBE, *values, serial=number), [page.fds[0], bell.fileno()])
+
+
+def refuse(member: Member) -> None:
+    request = member.wait_for(HOST, SUBSCRIBE)
+    member.send(HOST, pack(RESULT, -ENOENT, 0, b"", serial=request.serial))
+
+
+def test_a_client_that_keeps_the_doorbells_of_what_is_over(machines: Cockpit) -> None:
+    """Of each gidd has an end: as many as are to be closed soon, however often it asked."""
+    gidd = machines.gidds["host"]
+    with Member(machines, "open") as member, machines.connect("host", "keeper") as keeper:
+        up(machines, member)
+        page = keeper.request(ALLOC, PAGE_SIZE, 0, 0, b"")
+        before = gidd.open_fds()
+        with contextlib.ExitStack() as kept:
+            for number in range(1, 3 * ENDED_MAX + 1):
+                bell, other = socket.socketpair()
+                kept.enter_context(other)
+                with bell:
+                    ask(keeper, number, page, bell)
+                refuse(member)
+            settle(member)
+            now = gidd.open_fds()
+            assert now <= before + ENDED_MAX + 4, f"{now - before} more than before"
+        wait_for(lambda: gidd.open_fds() <= before, "all to be closed")
+        page.close()
 
 
 def test_answers_without_an_end(machines: Cockpit) -> None:

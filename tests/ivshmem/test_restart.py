@@ -145,6 +145,21 @@ def test_a_consumer_that_its_gidd_does_not_know_hears_of_the_end(
     wait_for(lambda: live(machines, reader) == one, "its gidd to know of it again")
 
 
+@pytest.mark.parametrize("killed", ["open", "host"])
+def test_a_consumer_that_waits_has_its_doorbell_still(machines: Cockpit, killed: str) -> None:
+    """It is asked for anew when the link is back, and begins once."""
+
+    def is_known() -> bool:
+        return bool(machines.status("open")["subscriptions"])
+
+    consumer = consume(machines, "movie", "cluster", reconnect=True)
+    wait_for(is_known, "the owner's gidd to know that it waits")
+    machines.restart(killed)
+    wait_for(is_known, "it to be asked for anew")
+    produce(machines, "movie", "open", fps=100)
+    assert consumer.wait_frames(20)["reconnects"] == 0
+
+
 def test_what_is_shared_no_more_ends_after_a_restart(machines: Cockpit) -> None:
     """The owner's gidd keeps a hand on what began with the one before."""
     producer = produce(machines, "movie", "host", fps=100)
