@@ -201,8 +201,12 @@ def test_domains_that_shared_nothing_are_linked(make_cockpit: Callable[..., Cock
         subscribe_live(producer, consumer, "movie")
 
 
-def test_a_link_that_cannot_be_opened_keeps_out_no_other(cockpit: Cockpit) -> None:
+def test_a_link_that_cannot_be_opened_keeps_out_no_other(
+    make_cockpit: Callable[..., Cockpit],
+) -> None:
     """One of two new domains is to be of a user whom nobody knows."""
+    cockpit = make_cockpit(CONFIG)
+    cockpit.start("open")
     domains = {name: "local=*" for name in ("open", "cluster", "wrong", "right")}
     domains["wrong"] += " user=nobody-has-this-name"
     config = configuration(domains, {"open wrong": "movie", "open right": "movie"}) + SHARE
