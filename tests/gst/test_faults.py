@@ -62,13 +62,15 @@ def test_stopped_consumer(cockpit: Cockpit) -> None:
     sender = send(cockpit, LIVE, "")
     stopped.wait_frames(30)
     other.wait_frames(30)
+    waits = sender.stats("sink")["waits"]
     stopped.signal(signal.SIGSTOP)
     memory = memory_of(sender.pid)
     other.wait_frames(len(other.frames) + 300)
     stats = sender.stats("sink")
     assert stats["slots"] <= 32
     assert memory_of(sender.pid) <= memory + 32 * 640 * 360 * 4
-    assert stats["waits"] == 0
+    # One that lacked slots would wait at nearly each frame. Now and then the other is late itself.
+    assert stats["waits"] - waits <= 3
     stopped.signal(signal.SIGCONT)
     count = len(stopped.frames)
     stopped.wait_frames(count + 30)
