@@ -25,8 +25,7 @@ static int set_class(struct realtime_budget *budget, bool realtime) {
 
 int realtime_budget_init(struct realtime_budget *budget, bool enabled) {
 	*budget = (struct realtime_budget){0};
-	/* Not where there is none to be taken away: SCHED_IDLE is left by who has the right alone.
-	 */
+	/* Only if there is one to take away: leaving SCHED_IDLE needs a right. */
 	int error = enabled || gid_is_realtime() ? set_class(budget, enabled) : 0;
 	budget->enabled = budget->is_realtime;
 	budget->window_start = gid_clock_now();

@@ -247,9 +247,7 @@ static void decline_page(void *data, int error, const union gid_wire_message *an
 	}
 }
 
-/* A subscription has a number, by which gidd is told of its end; before that it may be given
- * memory.
- */
+/* A subscription has a number, by which gidd is told of its end. Before, gidd may give memory. */
 static void cancel_requests(struct gid_consumer *consumer) {
 	if (consumer->number == 0) {
 		gid_domain_request_hand_over(consumer->domain, consumer, decline_page);

@@ -35,8 +35,7 @@ static bool is_ending(void) {
 	PyObject *answer = ask == NULL ? NULL : PyObject_CallNoArgs(ask);
 	bool ends = ask == NULL || (answer != NULL && answer != Py_False);
 	if (answer == NULL) {
-		PyErr_Clear(); /* as of too deep a recursion, which whoever ends a program is not in
-				*/
+		PyErr_Clear(); /* of a recursion that is too deep: no program ends there */
 	}
 	Py_XDECREF(answer);
 	return ends;

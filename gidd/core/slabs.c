@@ -352,8 +352,7 @@ static void revoke_grant(struct gidd *gidd, struct slab *slab, uint32_t domain) 
 	}
 }
 
-/* Ends all loans of the slab to the domain. Lenders are told, as they go on sending frames there.
- */
+/* Ends all loans of the slab to the domain. Lenders hear of it: they may still send there. */
 static void end_loans_to(struct slab *slab, uint32_t domain) {
 	union gid_wire_message message;
 	struct import *import;

@@ -193,8 +193,7 @@ static void tell(struct role_watch *watch, bool is_there) {
 	}
 }
 
-/* What was asked then has no answer, as where others have all its places. It is gone if that lasts.
- */
+/* What was asked then has no answer: others may have all its places. If that lasts, it is gone. */
 static void miss_answer(struct role_watch *watch, uint64_t asked) {
 	watch->missed = watch->missed != 0 ? watch->missed : asked;
 	if (gid_clock_now() - watch->missed >= PATIENCE_NS) {

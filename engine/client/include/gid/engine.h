@@ -110,9 +110,8 @@ int gid_canvas_share(struct gid_canvas *canvas, struct gid_slab *slab);
 /**
  * Waits until the list with this fence is done, for `timeout_ms` (-1: without limit). Dispatches
  * the domain. Returns 0; -ETIMEDOUT; -EPIPE: the engine ended before that, or the list's memory
- * was taken; or, if the engine
- * refused a list since the last call, the reason. A refused list was drawn in part or not at all.
- * If it was to make the canvas, the next one does.
+ * was taken; or, if the engine refused a list since the last call, the reason. A refused list was
+ * drawn in part or not at all. If it was to make the canvas, the next one does.
  */
 int gid_canvas_wait(struct gid_canvas *canvas, uint64_t fence, int timeout_ms);
 
