@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from testing.one import ONLY_BY_NAME, Test, list_tests
@@ -25,6 +25,7 @@ class Source:
     path: str  # from the top
     functions: tuple[str, ...]
     runs: tuple[Test, ...] = ()
+    at_length: tuple[str, ...] = ()  # of the functions, those that only tests of the suite long run
 
     @property
     def is_python(self) -> bool:
@@ -35,6 +36,10 @@ class Source:
         """Those that run where nobody names them; all, if it has no such."""
         usual = tuple(test for test in self.runs if not ONLY_BY_NAME & set(test.suites))
         return usual or self.runs
+
+    def runs_of(self, function: str) -> tuple[Test, ...]:
+        """Those that show it; without a name, that show the file as a whole."""
+        return self.runs if function in self.at_length else self.usual
 
     @property
     def suites(self) -> set[str]:
@@ -84,20 +89,27 @@ def left_to_run(
     return sorted({test.title for test in left if test.is_wanted(wanted)})
 
 
-def functions_of(path: Path) -> tuple[str, ...]:
+def read_source(path: Path, name: str) -> Source:
+    """Without who runs it. `name`: its path from the top."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".py":
         body = ast.parse(text).body
-        names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
-        return tuple(name for name in names if name.startswith("test_"))
+        functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+        tests = [node for node in functions if node.name.startswith("test_")]
+        at_length = tuple(node.name for node in tests if _is_at_length(node))
+        return Source(name, tuple(node.name for node in tests), at_length=at_length)
     names = _C_FUNCTION.findall(text)
-    return tuple(name for name in names if name != "main" or names == ["main"])
+    return Source(name, tuple(name for name in names if name != "main" or names == ["main"]))
+
+
+def _is_at_length(function: ast.FunctionDef) -> bool:
+    return "pytest.mark.at_length" in map(ast.unparse, function.decorator_list)
 
 
 def read_catalog(top: Path, build: Path) -> Catalog:
     """Of a build folder that is configured."""
     files = sorted([*(top / "tests").rglob("test_*.py"), *(top / "tests").rglob("test_*.c")])
-    found = {path: functions_of(path) for path in files}
+    found = {path: read_source(path, str(path.relative_to(top))) for path in files}
     targets = _sources_of_programs(build)
     runs: dict[Path, list[Test]] = {path: [] for path in found}
     without_file = []
@@ -110,11 +122,8 @@ def read_catalog(top: Path, build: Path) -> Catalog:
             runs[path].append(test)
         if not mine and set(test.suites) & set(SUITES):
             without_file.append(test)
-    sources = {
-        str(path.relative_to(top)): Source(str(path.relative_to(top)), functions, tuple(runs[path]))
-        for path, functions in found.items()
-    }
-    return Catalog(sources, tuple(without_file))
+    sources = [replace(source, runs=tuple(runs[path])) for path, source in found.items()]
+    return Catalog({source.path: source for source in sources}, tuple(without_file))
 
 
 def _sources_of_programs(build: Path) -> dict[str, list[Path]]:

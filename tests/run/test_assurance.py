@@ -628,3 +628,8 @@ def test_tests_of_this_build_are_found() -> None:
     assert [test.title for test in long.usual] == ["displays/in_guests"]
     times = found.sources["tests/safety/test_times.py"]
     assert [test.title for test in times.usual] == ["safety/times"]
+    limits = found.sources["tests/hostile/test_limits.py"]
+    at_length = limits.runs_of("test_a_report_that_would_be_too_long_is_refused")
+    assert "hostile/limits at length" in [test.title for test in at_length]
+    for usual in ("", "test_the_log_is_bounded"):
+        assert [test.title for test in limits.runs_of(usual)] == ["hostile/limits"]
