@@ -80,8 +80,9 @@ static const int growing_calls[] = {
 		SCMP_SYS(memfd_create),
 		SCMP_SYS(mremap),
 		SCMP_SYS(newfstatat),
-		SCMP_SYS(readlink), /* what kind of file a received descriptor is */
-		SCMP_SYS(seccomp),  /* for confine_sealed() */
+		SCMP_SYS(readlink),   /* what kind of file a received descriptor is */
+		SCMP_SYS(readlinkat), /* instead of readlink() on some architectures */
+		SCMP_SYS(seccomp),    /* for confine_sealed() */
 		SCMP_SYS(socketpair),
 		SCMP_SYS(timerfd_create),
 		/* For helper threads: */
@@ -127,6 +128,8 @@ struct form {
 /* Revoked memory stays mapped at its address, as zeroes, for code that still reads it. */
 static const struct form lasting_forms[] = {
 		{SCMP_SYS(socket), 1, {SCMP_A0(SCMP_CMP_EQ, AF_UNIX)}},
+		/* Instead of unlink() on some architectures. It would delete directories, too. */
+		{SCMP_SYS(unlinkat), 1, {SCMP_A2(SCMP_CMP_MASKED_EQ, AT_REMOVEDIR, 0)}},
 };
 static const struct form sealed_forms[] = {
 		{SCMP_SYS(mmap), 1, {SCMP_A2(SCMP_CMP_EQ, PROT_NONE)}},
