@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "memory_bound.h"
 
+#include <unistd.h>
 #include <wlr/render/swapchain.h>
 
 #include "closer.h"
@@ -24,7 +25,8 @@ struct memory_bound {
 };
 
 static uint64_t whole_pages(uint64_t bytes) {
-	return (bytes + 4095) / 4096 * 4096;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	return (bytes + page - 1) / page * page;
 }
 
 static uint64_t pictures_of(const struct gid_box *box) {
