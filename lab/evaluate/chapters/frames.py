@@ -27,6 +27,11 @@ NAMES = {
     "import_first_slot_us": "import of a slab that is new here, µs",
     "export_us": "export: a slab becomes readable in another domain, µs",
 }
+HOW = {  # of points
+    None: "",
+    "cpu_": "processor time of both sides, ",
+    "one_processor_": "both sides on one processor, ",
+}
 RINGS = {
     "ring": "a frame between two cores",
     "alone": "a frame on one core",
@@ -45,12 +50,11 @@ def _ratios(found: dict, source: str) -> list[Figure]:
 
 
 def _name(ratio: str) -> str:
-    points = re.fullmatch(r"points_(\d+)_(cpu_)?vs_(direct|function)", ratio)
+    points = re.fullmatch(r"points_(\d+)_(cpu_|one_processor_)?vs_(direct|function)", ratio)
     if points and points[3] == "function":
         return f"points, {points[1]} words a request: ratio to the engine's own function"
     if points:
-        time = "processor time of both sides, " if points[2] else ""
-        return f"points, {points[1]} words a request: {time}ratio to drawing directly"
+        return f"points, {points[1]} words a request: {HOW[points[2]]}ratio to drawing directly"
     layers = re.fullmatch(r"(\w+)_frame_drop_n(\d)(_private)?", ratio)
     if layers:
         where = ", into private memory" if layers[3] else ""
@@ -146,6 +150,7 @@ def _handoff(context: Context) -> list[Figure]:
 
 # As a program that draws for itself: one thread, with the ordinary scheduling policy.
 ALONE = ("--helpers=0", "--ordinary")
+ONE_PROCESSOR = "--one-processor"
 LIMITS = {1000: 1.2, 100: 1.5}  # words per request: limit
 ORDINARY = [
     (Goal(f"{_name(f'points_{words}_vs_direct')}, ordinary class", limit), words)
@@ -175,6 +180,10 @@ def _points(context: Context) -> list[Figure]:
     for goal, words in ORDINARY:
         ratio = alone[f"points_{words}_vs_direct"]
         figures.append(Figure(goal.figure, ratio, "", 1, (ratio, ratio), source))
+    if context.is_full:
+        words = ("--words", *map(str, sorted(LIMITS)))
+        together = {"ratios": _drawing(context, ONE_PROCESSOR, *words)}
+        figures += _ratios(together, f"./run bench engine {ONE_PROCESSOR}")
     return figures
 
 
@@ -192,10 +201,20 @@ def _layers(context: Context) -> list[Figure]:
                 drops.append(value)
         spread = (min(drops), max(drops))
         figures.append(Figure(goal.figure, max(drops), "%", len(drops), spread, source))
-    return figures
+    return figures + _later_alone(alone, source)
 
 
-DRAWING = Shared("engine", (1.8, 20))
+def _later_alone(alone: dict[str, float], source: str) -> list[Figure]:
+    """The processor time of later frames by one thread, which helpers would spread."""
+    name = "{} layers, later frame by one thread: processor time, ratio to drawing directly"
+    return [
+        Figure(name.format(layers[1]), value, "", 1, (value, value), source)
+        for ratio, value in alone.items()
+        if (layers := re.fullmatch(r"later_frame_cpu_vs_direct_n(\d)", ratio))
+    ]
+
+
+DRAWING = Shared("engine", (1.8, 21))
 
 PLANS = [
     Plan(
@@ -245,7 +264,8 @@ PLANS = [
         "engine",
         "Drawing points for other domains",
         "Two million points, drawn directly and by the engine for another domain: with all "
-        "processors and in a real-time class; and as who draws for himself, in the ordinary class.",
+        "processors and in a real-time class; and as who draws for himself, in the ordinary class. "
+        "In a full run also both sides on one processor.",
         _points,
         goals=(
             *(Goal(_name(f"points_{words}_vs_direct"), most) for words, most in LIMITS.items()),
