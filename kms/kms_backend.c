@@ -9,6 +9,7 @@
 
 #include "kms_fb.h"
 #include "kms_output.h"
+#include "kms_probe.h"
 #include "versions.h"
 
 #define DEVICES_MAX 8
@@ -25,45 +26,43 @@ static struct kms_output *find_connector(struct kms_device *device, uint32_t id)
 	return NULL;
 }
 
-static void probe_connector(struct kms_device *device, uint32_t id) {
-	drmModeConnector *found = drmModeGetConnector(device->fd, id);
+static void take_connector(struct kms_device *device, uint32_t id, const drmModeConnector *found,
+		const struct kms_connector *properties) {
 	struct kms_output *output = find_connector(device, id);
 	bool connected = found != NULL && found->connector_type != DRM_MODE_CONNECTOR_WRITEBACK &&
 			found->connection == DRM_MODE_CONNECTED && found->count_modes > 0;
 	if (connected && output == NULL) {
-		output = kms_output_create(device, found);
+		output = kms_output_create(device, found, properties);
 		if (output == NULL) {
-			wlr_log(WLR_ERROR, "connector %u cannot be used: no memory, or it is gone",
-					id);
+			wlr_log(WLR_ERROR, "connector %u cannot be used: no memory", id);
 		} else {
 			wl_signal_emit_mutable(&device->base.events.new_output, &output->base);
 		}
 	} else if (!connected && output != NULL) {
 		wlr_output_destroy(&output->base);
 	}
-	drmModeFreeConnector(found);
 }
 
 /* Finds new and lost connectors. One that the device does not list any more is gone, too. */
-static void backend_scan(struct kms_device *device) {
-	drmModeRes *list = drmModeGetResources(device->fd);
-	if (list == NULL) {
-		return;
-	}
+static void take_connectors(void *data, const struct kms_connectors *connectors) {
+	struct kms_device *device = data;
 	struct kms_output *output, *next;
+	if (!device->session->active) {
+		return; /* when it is again, the device is asked again */
+	}
 	wl_list_for_each_safe(output, next, &device->outputs, link) {
 		bool there = false;
-		for (int i = 0; i < list->count_connectors; i++) {
-			there = there || list->connectors[i] == output->connector.id;
+		for (size_t i = 0; i < connectors->count; i++) {
+			there = there || connectors->all[i].id == output->connector.id;
 		}
 		if (!there) {
 			wlr_output_destroy(&output->base);
 		}
 	}
-	for (int i = 0; i < list->count_connectors; i++) {
-		probe_connector(device, list->connectors[i]);
+	for (size_t i = 0; i < connectors->count; i++) {
+		take_connector(device, connectors->all[i].id, connectors->all[i].found,
+				&connectors->all[i].properties);
 	}
-	drmModeFreeResources(list);
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
@@ -97,7 +96,7 @@ static void handle_session_active(struct wl_listener *listener, void *data) {
 	if (!device->session->active) {
 		return;
 	}
-	backend_scan(device);
+	kms_probe_ask(device->probe);
 	struct kms_output *output;
 	wl_list_for_each(output, &device->outputs, link) {
 		kms_output_restore(output);
@@ -107,7 +106,7 @@ static void handle_session_active(struct wl_listener *listener, void *data) {
 static void handle_device_change(struct wl_listener *listener, void *data) {
 	struct kms_device *device = wl_container_of(listener, device, device_change);
 	if (device->session->active) {
-		backend_scan(device);
+		kms_probe_ask(device->probe);
 	}
 }
 
@@ -123,9 +122,14 @@ static void handle_session_destroy(struct wl_listener *listener, void *data) {
 
 /* --- the backend ------------------------------------------------------------------------------ */
 
+/* Waits: nothing is shown yet, and whoever starts a backend expects its outputs. */
 static bool backend_start(struct wlr_backend *base) {
 	struct kms_device *device = wl_container_of(base, device, base);
-	backend_scan(device);
+	struct kms_connectors *connectors = kms_connectors_read(device->fd);
+	if (connectors != NULL) {
+		take_connectors(device, connectors);
+	}
+	kms_connectors_destroy(connectors);
 	return true;
 }
 
@@ -140,9 +144,8 @@ static void backend_destroy(struct wlr_backend *base) {
 	wl_list_remove(&device->session_destroy.link);
 	wl_list_remove(&device->device_change.link);
 	wl_list_remove(&device->device_remove.link);
-	if (device->event_source != NULL) {
-		wl_event_source_remove(device->event_source);
-	}
+	wl_event_source_remove(device->event_source);
+	kms_probe_destroy(device->probe);
 	kms_fbs_destroy(&device->fbs);
 	kms_objects_finish(&device->objects);
 	wlr_session_close_file(device->session, device->opened);
@@ -223,6 +226,10 @@ struct wlr_backend *kms_backend_create(struct wlr_session *session) {
 	if (device->event_source == NULL) {
 		goto error_objects;
 	}
+	device->probe = kms_probe_create(device->loop, device->fd, take_connectors, device);
+	if (device->probe == NULL) {
+		goto error_source;
+	}
 	wlr_backend_init(&device->base, &backend_impl);
 #if WLROOTS_VERSION >= 19
 	device->base.buffer_caps = WLR_BUFFER_CAP_DMABUF;
@@ -233,6 +240,8 @@ struct wlr_backend *kms_backend_create(struct wlr_session *session) {
 	listen(&opened->events.remove, &device->device_remove, handle_device_remove);
 	return &device->base;
 
+error_source:
+	wl_event_source_remove(device->event_source);
 error_objects:
 	kms_objects_finish(&device->objects);
 	free(device);

@@ -9,6 +9,7 @@
 
 #include "kms_objects.h"
 
+struct kms_probe;
 struct kms_writeback;
 
 struct kms_device {
@@ -21,6 +22,7 @@ struct kms_device {
 	struct wl_list outputs; /* kms_output::link */
 	struct wl_list fbs;	/* kms_fb::link */
 	struct wl_event_source *event_source;
+	struct kms_probe *probe;
 	struct wl_listener session_active, session_destroy, device_change, device_remove;
 };
 

@@ -436,18 +436,17 @@ static void output_add_modes(struct kms_output *output, const drmModeConnector *
 	}
 }
 
-struct kms_output *kms_output_create(struct kms_device *device, const drmModeConnector *connector) {
+struct kms_output *kms_output_create(struct kms_device *device, const drmModeConnector *connector,
+		const struct kms_connector *properties) {
 	struct kms_output *output = calloc(1, sizeof(*output));
 	struct kms_writeback *writeback = output != NULL ? kms_writeback_create(output) : NULL;
-	if (writeback == NULL ||
-			kms_connector_read(&output->connector, device->fd,
-					connector->connector_id) != 0) {
-		kms_writeback_destroy(writeback);
+	if (writeback == NULL) {
 		free(output);
 		return NULL;
 	}
 	output->writeback = writeback;
 	output->device = device;
+	output->connector = *properties;
 	wl_list_init(&output->layers);
 	struct wlr_output_state state;
 	wlr_output_state_init(&state);

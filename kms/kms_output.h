@@ -14,8 +14,9 @@ struct kms_mode {
 	drmModeModeInfo info;
 };
 
-/* Makes the output of a connected connector. NULL without memory, or if the connector is gone. */
-struct kms_output *kms_output_create(struct kms_device *device, const drmModeConnector *connector);
+/* Makes the output of a connected connector, which has these properties. NULL without memory. */
+struct kms_output *kms_output_create(struct kms_device *device, const drmModeConnector *connector,
+		const struct kms_connector *properties);
 
 /* NULL: the output is of another backend. */
 struct kms_output *kms_output_from_wlr(struct wlr_output *output);

@@ -134,7 +134,9 @@ static struct kms_output *plug_in(struct kms_device *device, uint32_t id) {
 			.count_modes = 1,
 			.modes = &mode,
 	};
-	return kms_output_create(device, &connector);
+	struct kms_connector properties;
+	kms_connector_read(&properties, device->fd, id);
+	return kms_output_create(device, &connector, &properties);
 }
 
 static void put_frame(struct wlr_output_state *state, const struct wlr_output *output) {
