@@ -52,14 +52,20 @@ static void set_lent(struct wlr_buffer **place, struct wlr_buffer *buffer) {
 	wlr_buffer_unlock(before);
 }
 
+/* It has no picture, on the screen or for the next commit. */
+static void layer_show_none(struct kms_layer *layer) {
+	layer->shown = layer->next = -1;
+	set_lent(&layer->lent_next, NULL);
+	set_lent(&layer->lent_shown, NULL);
+	set_lent(&layer->lent_before, NULL);
+}
+
 void kms_layer_destroy(struct kms_layer *layer) {
 	if (layer == NULL) {
 		return;
 	}
-	set_lent(&layer->lent_next, NULL);
-	set_lent(&layer->lent_shown, NULL);
+	layer_show_none(layer);
 	set_lent(&layer->lent_written, NULL);
-	set_lent(&layer->lent_before, NULL);
 	if (layer->fence >= 0) {
 		close(layer->fence);
 	}
@@ -342,6 +348,15 @@ void kms_layers_sent(struct kms_output *output) {
 		if (layer->plane != NULL) {
 			layer->plane->output = output;
 		}
+	}
+}
+
+void kms_layers_turned_off(struct kms_output *output) {
+	struct kms_layer *layer;
+	kms_layers_release(output);
+	wl_list_for_each(layer, &output->layers, link) {
+		layer_show_none(layer);
+		kms_layer_release_plane(layer, layer->place != KMS_LAYER_TAKEN);
 	}
 }
 

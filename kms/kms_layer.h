@@ -107,6 +107,8 @@ void kms_layers_add(struct kms_output *output, struct kms_request *request);
 void kms_layers_add_hidden(struct kms_output *output, struct kms_request *request);
 /* The commit with what was added was accepted: its flip is pending. */
 void kms_layers_sent(struct kms_output *output);
+/* The output was turned off: its planes are free, and its layers have to be planned anew. */
+void kms_layers_turned_off(struct kms_output *output);
 /* That flip is done. */
 void kms_layers_flipped(struct kms_output *output);
 /*

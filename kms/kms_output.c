@@ -267,7 +267,7 @@ static int output_send(struct kms_output *output, const struct change *change, b
 
 static void output_sent(struct kms_output *output, const struct change *change) {
 	if (!change->on) {
-		kms_layers_release(output);
+		kms_layers_turned_off(output);
 		output_release(output);
 		output_show_none(output);
 		return;

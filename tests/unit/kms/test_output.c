@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What outputs ask of their device: a CRTC for as long as they use it, and a writeback connector
- * once. The device is made up; it has one CRTC, and two connectors that can be on it.
+ * What outputs ask of their device: a CRTC and planes for as long as they use them, and a writeback
+ * connector once. The device is made up; it has one CRTC, and two connectors that can be on it.
  */
 #include "kms_output.h"
 
@@ -11,6 +11,7 @@
 #include <wlr/interfaces/wlr_buffer.h>
 
 #include "kms_fb.h"
+#include "kms_layer.h"
 #include "kms_request.h"
 #include "kms_writeback.h"
 #include "tap.h"
@@ -27,11 +28,13 @@ static int connector_count;
 static unsigned looks; /* at what connectors there are */
 static bool refuses;   /* what is committed */
 static bool unlinks;   /* the writeback connector, by the last commit */
+static bool has_memory;
 
 /* --- the device, as the code of kms/ sees it -------------------------------------------------- */
 
 int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t id);
 int __wrap_kms_dumb_init(struct kms_dumb *dumb, int fd, uint32_t width, uint32_t height);
+void __wrap_kms_dumb_finish(struct kms_dumb *dumb);
 uint32_t __wrap_kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffer);
 int __wrap_kms_request_commit(struct kms_request *request, int fd, uint32_t flags, void *data);
 void __wrap_kms_request_set(
@@ -53,10 +56,18 @@ int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t 
 	return 0;
 }
 
-/* It has no memory left for what is written back. */
 int __wrap_kms_dumb_init(struct kms_dumb *dumb, int fd, uint32_t width, uint32_t height) {
+	static uint32_t pixels[8 * 8];
 	*dumb = (struct kms_dumb){0};
-	return -ENOMEM;
+	if (!has_memory) {
+		return -ENOMEM;
+	}
+	*dumb = (struct kms_dumb){.id = 1, .width = width, .height = height, .data = pixels};
+	return 0;
+}
+
+void __wrap_kms_dumb_finish(struct kms_dumb *dumb) {
+	*dumb = (struct kms_dumb){0};
 }
 
 uint32_t __wrap_kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer *buffer) {
@@ -102,17 +113,21 @@ int __wrap_drmModeDestroyPropertyBlob(int fd, uint32_t id) {
 }
 
 static struct kms_crtc crtc = {.id = 41};
-static struct kms_plane primary = {.id = 51, .possible_crtcs = 1, .type = DRM_PLANE_TYPE_PRIMARY};
+static struct kms_plane planes[] = {
+		{.id = 51, .possible_crtcs = 1, .type = DRM_PLANE_TYPE_PRIMARY},
+		{.id = 52, .possible_crtcs = 1, .type = DRM_PLANE_TYPE_OVERLAY},
+};
 
 static void init_objects(struct kms_objects *objects) {
 	*objects = (struct kms_objects){
-			.planes = &primary, .plane_count = 1, .crtcs = &crtc, .crtc_count = 1};
+			.planes = planes, .plane_count = 2, .crtcs = &crtc, .crtc_count = 1};
 	for (uint32_t i = 0; i < KMS_CRTC_PROPERTIES; i++) {
 		crtc.properties[i] = i + 1;
 	}
 	for (uint32_t i = 0; i < KMS_PLANE_PROPERTIES; i++) {
-		primary.properties[i] = i + 1;
+		planes[0].properties[i] = planes[1].properties[i] = i + 1;
 	}
+	wlr_drm_format_set_add(&planes[1].formats, DRM_FORMAT_XRGB8888, DRM_FORMAT_MOD_INVALID);
 }
 
 /* --- outputs ---------------------------------------------------------------------------------- */
@@ -224,6 +239,37 @@ static void test_no_memory(struct kms_device *device) {
 	wlr_output_destroy(&output->base);
 }
 
+static void put_picture(struct kms_layer *layer) {
+	size_t stride;
+	if (kms_layer_begin(layer, &stride) != NULL) {
+		kms_layer_submit(layer);
+	}
+}
+
+/* Its picture is not on the screen after the output was off, whatever was there before. */
+static void test_layers(struct kms_device *device) {
+	struct kms_output *output = plug_in(device, FIRST);
+	has_memory = true;
+	bool shown = show(output);
+	struct kms_layer *layer = kms_layer_create(output, 0, 0, 8, 8);
+	kms_layers_plan(output);
+	put_picture(layer);
+	tap_ok(shown && layer->plane == &planes[1] && show(output) && kms_layer_is_shown(layer),
+			"a picture on a plane of its own");
+	tap_ok(turn_off(output) && planes[1].output == NULL && !kms_layers_have_plane(output),
+			"the plane is free when the output is off");
+	tap_ok(show(output) && !kms_layer_is_shown(layer) && planes[1].output == NULL,
+			"and free when it is on again, without the picture");
+	kms_layers_plan(output);
+	tap_ok(show(output) && layer->plane == &planes[1] && !kms_layer_is_shown(layer),
+			"planned anew, it has no picture yet");
+	put_picture(layer);
+	tap_ok(show(output) && kms_layer_is_shown(layer), "and then one");
+	kms_layer_destroy(layer);
+	wlr_output_destroy(&output->base);
+	has_memory = false;
+}
+
 static void destroy_nothing(struct wlr_backend *backend) {
 }
 
@@ -258,6 +304,8 @@ int main(void) {
 	test_no_writeback(&device);
 	connector_count = 3;
 	test_no_memory(&device);
+	test_layers(&device);
+	wlr_drm_format_set_finish(&planes[1].formats);
 	wlr_buffer_drop(&picture);
 	wlr_backend_finish(&device.base);
 	wl_display_destroy(display);
