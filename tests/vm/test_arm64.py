@@ -11,9 +11,10 @@ from gid_vm.architecture import OWN, by_name
 from gid_vm.system import System, build_of, why_no_system
 from guests import SECONDS, Machines, Running
 from kills import Victim
-from lib.display import ROLE, Display, telltale_picture
+from lib.display import DISPLAY, HEIGHT, ROLE, WIDTH, Display, telltale_picture
 from lib.pipeline import LOSSLESS
 from lib.program import BUILD, wait_for
+from lib.snapshot import snap
 
 from lab.domains.configuration import configuration
 
@@ -98,6 +99,33 @@ def test_a_telltale_on_the_hosts_display(machines: Mixed, tmp_path: Path) -> Non
     display.program.stop()
     telltale.signal(signal.SIGTERM)
     telltale.finish()
+
+
+def test_the_hosts_telltale_on_its_display(machines: Mixed, tmp_path: Path) -> None:
+    """The host has its screen as a stream. It is confined, for its kernel has other calls than
+    x86-64's: one that is forgotten would end it.
+    """
+    shows = DISPLAY + ROLE.replace("domain=open", "domain=host")
+    machines.run("open", "sh", "-c", "cat >/run/display.conf", stdin=shows.encode())
+    words = [BUILD / "cluster/gid-cluster", "--headless", "--confine"]
+    display = machines.start("open", *words, "--config", "/run/display.conf")
+    picture = telltale_picture(tmp_path, 5)
+
+    def is_shown() -> bool:
+        assert display.is_running, display.err
+        screen = snap(machines.host, "host", "open", "screen")
+        return numpy.array_equal(screen[20 : 20 + HEIGHT, 40 : 40 + WIDTH], picture)
+
+    wait_for(lambda: "confined to" in display.err, "it to be confined", SECONDS)
+    assert not is_shown()
+    for _ in range(2):
+        telltale = machines.start("host", BUILD / "clients/gid-telltale", "--state", "5")
+        wait_for(is_shown, "its picture", SECONDS)
+        telltale.signal(signal.SIGKILL)
+        wait_for(lambda: not is_shown(), "its fallback", SECONDS)
+    display.signal(signal.SIGTERM)
+    result = display.finish()
+    assert result.code == 0, f"{result.code}: {result.err[-2000:]}"
 
 
 def test_killed_and_back(machines: Mixed) -> None:
