@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What gidds tell each other of their streams: only what may be read, and nothing that piles up."""
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,7 @@ from lib.gidwire import (
     NAME_TAKES_OFFERS,
     OFFERS,
     PEER,
+    PONG,
     TAKES_OFFERS,
     VERSION,
     WELCOME,
@@ -133,13 +135,17 @@ def test_names_of_others_are_not_told(make_cockpit: MakeCockpit) -> None:
 
 
 def test_a_program_that_comes_and_goes_fast(make_cockpit: MakeCockpit) -> None:
-    """The link's other end hears of it now and then: it must not drown in it."""
+    """The link's other end hears of it now and then: it must not drown in it. It says that it is
+    there, and reads nothing meanwhile.
+    """
     cockpit = make_cockpit(CONFIG)
     cockpit.start("open")
     with FakeGidd(cockpit, greet=False) as gidd, cockpit.connect("open") as producer:
         greet(gidd, NAME_TAKES_OFFERS)
-        for _ in range(2000):  # more messages than a link's end may leave unread
+        for count in range(2000):  # more messages than a link's end may leave unread
             producer.unpublish(producer.publish("movie")[1])
+            if count % 50 == 0:
+                gidd.send_raw(pack(PONG, 0, time.monotonic_ns()))
         producer.publish("camera/rear")
         heard = 0
         while names_of(gidd.event(OFFERS)) != ["camera/rear"]:
