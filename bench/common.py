@@ -18,6 +18,7 @@ from gid_evaluate import machine
 from gid_evaluate.outcome import WANTING
 from gid_vm.folder import memory_folder as memory_folder
 
+from bench import aims
 from lab.domains.cockpit import Cockpit, gidds
 from lab.domains.configuration import GREAT, configuration
 from lab.domains.program import LabError, Wanting
@@ -88,12 +89,17 @@ def children_seconds() -> float:
 
 
 def write(path: Path | None, rows: list[dict], ratios: dict[str, float]) -> None:
-    """The form that all benchmarks' results have. Times mean little elsewhere; the ratios do."""
+    """The form that all benchmarks' results have. Times mean little elsewhere; the ratios do. Which
+    aims of the fast path they reach is also told to people.
+    """
+    reached = list(aims.reached(ratios))
+    print(*map(aims.line, reached), sep="\n", end="\n" if reached else "")
     if path is None:
         return
     result = {
         "rows": rows,
         "ratios": ratios,
+        "aims": reached,
         "tried_again": _tried_again,
         "machine": machine.describe(),
     }

@@ -2,8 +2,10 @@
 """An evaluation as a Markdown table for documents: its figures beside the current goals."""
 
 import dataclasses
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from gid_evaluate.lateness import NOISY_US
 from gid_evaluate.plan import Goal
@@ -20,8 +22,10 @@ from gid_evaluate.result import (
 )
 from gid_evaluate.run import verdict_by
 
+from bench.aims import AIMS
 from lab.evaluate.chapters import all_plans
 
+COUNTS = Path(__file__).resolve().parents[2] / "bench/counts.json"
 _MOST_OTHERS = 3  # figures without a goal that a row shows; the file has all
 
 
@@ -46,6 +50,34 @@ def markdown(evaluation: Evaluation) -> str:
     )
     head = ["| chapter | verdict | reached (goal) | measured |", "|---|---|---|---|"]
     return "\n".join([headline, "", *head, *rows])
+
+
+def aims_markdown(evaluation: Evaluation) -> str:
+    """The aims of the fast path, beside what was measured of each last."""
+    found = {chapter.id: chapter for chapter in evaluation.chapters} | {"counts": _counted()}
+    rows, counts = [], Counter()
+    for aim in AIMS:
+        chapter = found.get(aim.chapter, Chapter(aim.chapter, "", "", ""))
+        value = aim.worst(aim.figures, {one.name: one.value for one in chapter.figures})
+        verdict = NOT_RUN if value is None else aim.verdict(value)
+        counts[verdict] += 1
+        told = ("", "") if value is None else (figure_text(value), _when(chapter))
+        command = f"`./run {aim.command}`"
+        cells = (aim.what, aim.goal.limit, told[0], verdict, command, told[1])
+        rows.append(f"| {' | '.join(cells)} |")
+    headline = (
+        f"{counts[MET]} of {len(AIMS)} aims are met, {counts[MISSED]} missed, {counts[NOT_RUN]} "
+        "not measured in this form yet."
+    )
+    head = ["| what | aim | reached | verdict | command | measured |", "|---|---|---|---|---|---|"]
+    return "\n".join([headline, "", *head, *rows])
+
+
+def _counted() -> Chapter:
+    """What is written down of counts, for the first compiler that has any."""
+    place, counts = next(iter(json.loads(COUNTS.read_text(encoding="utf-8")).items()))
+    figures = [Figure(name, one, "", 1, (one, one), "") for name, one in counts.items()]
+    return Chapter("counts", "", "", "", MEASURED, figures=figures, machine=place)
 
 
 def renewed(kept: Evaluation, new: Evaluation) -> Evaluation:

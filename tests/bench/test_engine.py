@@ -91,6 +91,8 @@ def test_one_processor_draws_points_alone(tmp_path: Path) -> None:
     arguments = ["--one-processor", "--repetitions=1", "--words", "1000"]
     found = results("engine", tmp_path, *arguments)
     assert [row["what"] for row in found["rows"]] == ["points 1000 whole", "points 1000 quarter"]
-    assert found["ratios"]["points_1000_one_processor_vs_direct"] > 0
+    (aim,) = found["aims"]
+    assert aim["name"] == "points_1000_one_processor_vs_direct" and aim["goal"] == "≤ 1.6"
+    assert aim["value"] == found["ratios"][aim["name"]] > 0
     for row in found["rows"]:
         assert 0 < row["direct_cpu_ms"] <= row["direct_ms"] * 1.05, row

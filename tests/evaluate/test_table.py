@@ -2,26 +2,31 @@
 """The figures of documents are those of the evaluation that is kept, judged by today's goals."""
 
 import dataclasses
+import json
 import re
 import runpy
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
-from evaluations import chapter, evaluation, figure
+from evaluations import alone, chapter, evaluation, figure
 from gid_evaluate import output
 from gid_evaluate.plan import Plan
 from gid_evaluate.result import BROKE, GAVE_NO, MET, MISSED, Chapter, read
 from lib.program import TOP
 
+from bench.aims import AIMS
 from lab.evaluate.chapters import all_plans
-from lab.evaluate.table import markdown
+from lab.evaluate.table import aims_markdown, markdown
 
 KEPT = TOP / "docs/evaluation/evaluation.json"
-WITH_FIGURES = runpy.run_path(str(TOP / "scripts/figures"))["with_figures"]
+FIGURES = runpy.run_path(str(TOP / "scripts/figures"))
+WITH_FIGURES = FIGURES["with_figures"]
 
 
-def test_the_document_has_the_figures_of_the_file() -> None:
-    document = (TOP / "docs/benchmarks.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", FIGURES["DOCUMENTS"])
+def test_the_document_has_the_figures_of_the_file(name: str) -> None:
+    document = (TOP / name).read_text(encoding="utf-8")
     assert WITH_FIGURES(document, KEPT) == document, "./run figures"
 
 
@@ -94,6 +99,50 @@ def test_figures_of_one_name_say_where_they_were_measured() -> None:
 def test_a_machine_that_was_not_quiet_is_named(late: float | None, told: bool) -> None:
     one = dataclasses.replace(chapter("5.14", MET, figure("a switch", 1.0)), lateness_us=late)
     assert ("machine late by 43.2 ms" in markdown(evaluation(one, mode="full"))) == told
+
+
+# --- the aims of the fast path --------------------------------------------------------------------
+
+
+def figures_of(plan_id: str, ratios: dict[str, float], rows: list[dict]) -> list[str]:
+    """Names that a chapter gives the ratios of its benchmark."""
+    (plan,) = (plan for plan in all_plans() if plan.id == plan_id)
+    context = alone(is_full=True)
+    context.benchmark = lambda *_, **more: {  # type: ignore[method-assign]
+        "ratios": ratios,
+        "rows": rows,
+    }
+    return [one.name for one in plan.run(context)]
+
+
+def test_each_aim_has_a_figure_in_its_chapter() -> None:
+    points = [f"points_{words}{how}_vs_direct" for words in (100, 1000) for how in ("", "_cpu")]
+    points += [f"points_{words}_one_processor_vs_direct" for words in (100, 1000)]
+    layers = ["later_frame_cpu_vs_direct_n8", "first_frame_cpu_vs_private_n8"]
+    layers += [f"{kind}_frame_drop_n8" for kind in ("first", "later", "fresh")]
+    names = {(one.id, other.name) for one in read(KEPT).chapters for other in one.figures}
+    for chapter_id, ratios in (("engine", points), ("layers", layers)):
+        found = figures_of(chapter_id, dict.fromkeys(ratios, 1.0), [])
+        names |= {(chapter_id, name) for name in found}
+    counts = json.loads((TOP / "bench/counts.json").read_text()).values()
+    names |= {("counts", name) for place in counts for name in place}
+    for aim in AIMS:
+        assert any(fnmatchcase(name, aim.figures) for of, name in names if of == aim.chapter), aim
+
+
+def test_an_aim_is_told_beside_what_was_reached() -> None:
+    readers = figure("a frame to 8 consumers, ratio to 1 consumer", 4.08, "")
+    one = dataclasses.replace(chapter("buffers", MET, readers), measured="2026-11-29T10:00:00")
+    text = aims_markdown(evaluation(one, mode="full"))
+    (told,) = re.findall(
+        r"^\d+ of (\d+) aims are met, .*not measured in this form yet\.$", text, re.M
+    )
+    assert int(told) == len(AIMS) == text.count("\n| ") - 1
+    row = (
+        "| a frame to 8 readers, to one reader | ≤ 1.5 | 4.08 | missed | `./run bench frame-cost` |"
+    )
+    assert f"{row} 2026-11-29 |" in text
+    assert "| a frame of 64 streams in turn, to one stream | ≤ 1.03 |  | not run |" in text
 
 
 # --- the goals in the page about them -------------------------------------------------------------
