@@ -257,6 +257,27 @@ def test_sound_and_picture_are_judged_by_their_worst_second(
     assert (found.verdict == MET) == (not words) and words in found.reason, found.reason
 
 
+# --- starts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("longest", "verdict"), [(0.9, MET), (1.1, MISSED)])
+def test_the_longest_start_counts(longest: float, verdict: str) -> None:
+    (start,) = (plan for plan in all_plans() if plan.id == "5.4")
+    times = {"seconds": 0.4, "seconds_min": 0.3, "seconds_max": longest, "n": 10}
+    names = (
+        "gid-cluster's start to its first picture",
+        "start of the other domain to its live light",
+    )
+    of = alone()
+    of.benchmark = lambda *_, **more: {  # type: ignore[method-assign]
+        "rows": [times | {"what": name} for name in names],
+        "ratios": {},
+    }
+    of.for_chapter = lambda: of  # type: ignore[method-assign]
+    found = run_one(start, of)
+    assert found.verdict == verdict, found.reason
+
+
 # --- the soak -------------------------------------------------------------------------------------
 
 SOAK = """\

@@ -87,17 +87,13 @@ def _latency(context: Context) -> list[Figure]:
 
 def _start(context: Context) -> list[Figure]:
     found = context.benchmark("start", "--film", f"--repetitions={10 if context.is_full else 3}")
-    return [
-        Figure(
-            row["what"],
-            row["seconds"],
-            "s",
-            row["n"],
-            (row["seconds_min"], row["seconds_max"]),
-            "./run bench start --film",
-        )
-        for row in found["rows"]
-    ]
+    figures, source = [], "./run bench start --film"
+    for row in found["rows"]:
+        name, n, longest = row["what"], row["n"], row["seconds_max"]
+        spread = (row["seconds_min"], longest)
+        figures.append(Figure(name, row["seconds"], "s", n, spread, source))
+        figures.append(Figure(f"{name}, the longest", longest, "s", n, spread, source))
+    return figures
 
 
 RUN = Shared("load", (0.4, 4))
@@ -118,11 +114,12 @@ PLANS = [
         "5.4",
         "Start",
         "From the start of gid-cluster to its first picture, and to a live light that waits in the "
-        "other domain; and from the start of that domain's programs to its light and its film.",
+        "other domain; and from the start of that domain's programs to its light and its film. "
+        "Each start must be in time.",
         _start,
         goals=(
-            Goal("gid-cluster's start to its first picture", 1.0),
-            Goal("start of the other domain to its live light", 1.0),
+            Goal("gid-cluster's start to its first picture, the longest", 1.0),
+            Goal("start of the other domain to its live light, the longest", 1.0),
         ),
         minutes=(0.1, 1),
     ),
