@@ -8,8 +8,9 @@ running (a telltale, a film and its view; a meter on the cluster), and loaded (i
 besides that makes system calls without end). Memory is counted while it runs: PSS, in which pages
 that several programs map are divided among them, and the slabs as each gidd counts them, in all
 and one by one. The light's way begins with its program's own commit: the wait until Weston answers
-that it has the commit, and from then until gid-cluster's output shows the picture. At most two of a
-hundred changes take longer than the two 99 % together.
+that it has the commit, and from then until gid-cluster's output shows the picture. The parts of one
+change are not put together. So what 99 of 100 changes do not exceed is bounded: by the longest of
+one part and 99 % of the other. Their middle is the sum of both medians.
 """
 
 import argparse
@@ -203,11 +204,15 @@ class Bench:
 
 def way_to_light(role: dict, report: dict) -> dict:
     """Of what gid-cluster says of the role, and gid-telltale of its commits."""
+    names = ("p50", "p99", "max")
+    commit = {name: report[f"commit_{name}_us"] / 1e3 for name in names}
+    shown = {name: role[f"capture_latency_{name}_ns"] / 1e6 for name in names}
+    whole = {name: commit[name] + shown[name] for name in names}
+    # Two changes of 100 may exceed the sum of both 99 %: one in either part.
+    whole["p99"] = min(commit["max"] + shown["p99"], commit["p99"] + shown["max"])
     row = {"bench": "load", "what": "latency", "who": "telltale"}
-    for name in ("p50", "p99", "max"):
-        commit = report[f"commit_{name}_us"] / 1e3
-        shown = role[f"capture_latency_{name}_ns"] / 1e6
-        row |= {f"{name}_ms": round(commit + shown, 3), f"commit_{name}_ms": commit}
+    row |= {f"{name}_ms": round(value, 3) for name, value in whole.items()}
+    row |= {f"commit_{name}_ms": value for name, value in commit.items()}
     return row | {"n": min(role["capture_latency_count"], report["commits"])}
 
 

@@ -12,6 +12,8 @@ from lab.domains.weston import Weston, role
 from lab.film import clip, film
 from lab.isolation.limit import Limit
 
+# Of the telltale: 5.82 refreshes, so that changes occur at all phases of a refresh.
+CYCLE_MS = 97
 LEAK_LIMIT = 400 << 20  # bytes: reached after four seconds, in addition to the slabs
 # Those of the telltale and of the hostile programs: their streams, and a forwarded surface.
 ROLES = ("telltale", "flood", "scribble", "rings", "surface")
@@ -72,9 +74,7 @@ class Open:
         self.start_desktop()
         start, is_running = self.place.start, self.place.is_running
         if not is_running("telltale"):
-            # 5.82 refreshes, so that changes occur at all phases of a refresh. With 100 ms the
-            # phase was constant.
-            start("telltale", ["gid-telltale", "--role=telltale", "--cycle=97"])
+            start("telltale", ["gid-telltale", "--role=telltale", f"--cycle={CYCLE_MS}"])
         if not is_running("film"):
             start("film", self._film_command())
         if not is_running("view"):

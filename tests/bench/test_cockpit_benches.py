@@ -11,8 +11,10 @@ from benches import bench, module, results
 from lab.domains.here import Here
 from lab.domains.program import LabError
 from lab.film import clip, film
+from lab.isolation.domains import CYCLE_MS, Cluster
 
 pytestmark = pytest.mark.timeout(600)
+ENDS = ("p99", "max")
 NAMES = ["bandwidth", "drawing", "load", "shown", "start", "together"]
 
 
@@ -50,6 +52,30 @@ def test_the_way_to_light_begins_with_the_commit() -> None:
     report = {"commit_p50_us": 100, "commit_p99_us": 3000, "commit_max_us": 4000, "commits": 8}
     row = load.way_to_light(role, report)
     assert (row["p50_ms"], row["p99_ms"], row["max_ms"], row["n"]) == (2.1, 5, 6, 8)
+
+
+@pytest.mark.parametrize(
+    ("commit", "shown", "p99"),
+    [((3.0, 4.0), (20.0, 40.0), 24.0), ((3.0, 30.0), (20.0, 22.0), 25.0)],
+)
+def test_no_more_than_one_of_100_changes_takes_longer(
+    commit: tuple[float, float], shown: tuple[float, float], p99: float
+) -> None:
+    """Both 99 % together are exceeded by up to two of 100: each may be of another change."""
+    role = {f"capture_latency_{name}_ns": of * 1e6 for name, of in zip(ENDS, shown, strict=True)}
+    report = {f"commit_{name}_us": of * 1e3 for name, of in zip(ENDS, commit, strict=True)}
+    role |= {"capture_latency_p50_ns": 1e6, "capture_latency_count": 200}
+    report |= {"commit_p50_us": 1e3, "commits": 200}
+    row = module("load").way_to_light(role, report)
+    assert (row["p99_ms"], row["max_ms"]) == (p99, commit[1] + shown[1])
+
+
+def test_a_light_changes_at_all_phases_of_a_refresh() -> None:
+    """With 100 ms, which are six refreshes, all changes had the same phase, a good one."""
+    changes = [number * CYCLE_MS / (1000 / Cluster.refresh) % 1 for number in range(100)]
+    phases = sorted(changes)
+    ends = zip(phases, [*phases[1:], phases[0] + 1], strict=True)
+    assert max(after - before for before, after in ends) < 0.05
 
 
 @pytest.mark.at_length
