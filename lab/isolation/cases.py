@@ -147,6 +147,7 @@ class Scribble(Case):
 class Restart(Case):
     name = "restart"
     what = "Weston, gidd and all programs of open are killed and started again"
+    seconds = 6.0  # also of a short run: until all of it runs again
 
     def within(self, cockpit: Cockpit, seconds: float) -> None:
         time.sleep(BEGIN_AFTER)

@@ -72,7 +72,6 @@ def test_frames_flow(result: dict, case: str) -> None:
     if case not in CANVAS_CASES:
         assert found["longest_gap_refreshes"] <= STANDSTILL + late
     if found["scheduling"].startswith("SCHED_FIFO"):
-        assert found["rate_vs_undisturbed"] > 0.5
         assert found["rate_vs_undisturbed_worst"] >= 1 - OF_CLAIM * 0.01
         assert found["longest_gap_refreshes"] <= OF_CLAIM * 2 + late
 
