@@ -3,6 +3,7 @@
 
 import dataclasses
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from gid_evaluate.result import (
     figure_text,
 )
 from gid_evaluate.run import verdict_by
+from gid_evaluate.sources import MEASURES, tables, words
 
 from bench.aims import AIMS
 from lab.evaluate.chapters import all_plans
@@ -78,6 +80,18 @@ def _counted() -> Chapter:
     place, counts = next(iter(json.loads(COUNTS.read_text(encoding="utf-8")).items()))
     figures = [Figure(name, one, "", 1, (one, one), "") for name, one in counts.items()]
     return Chapter("counts", "", "", "", MEASURED, figures=figures, machine=place)
+
+
+def coverage_markdown(_: Evaluation) -> str:
+    """What each document measures, in which chapter that is measured here, and how alike."""
+    head = ["| document | its section | what | here | measure | why |", "|---|---|---|---|---|---|"]
+    rows = []
+    for one in sorted((*tables(), *words()), key=lambda one: (one.document, not one.chapter)):
+        measure = MEASURES.get(one.measure, "none")
+        document = re.split(r"[:,(]", one.document)[0].strip()
+        cells = (document, one.section, one.title, one.chapter or "–", measure, one.why)
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*head, *rows])
 
 
 def renewed(kept: Evaluation, new: Evaluation) -> Evaluation:

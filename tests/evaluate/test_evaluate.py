@@ -113,6 +113,13 @@ def test_chapters_have_names_of_their_own_in_the_order_of_the_report() -> None:
     assert ids.index("5.1.5") < ids.index("5.9.3") < ids.index("5.11") < ids.index("buffers")
 
 
+def test_what_judges_times_has_the_machine_alone() -> None:
+    """The time of a repaint was once measured beside a soak."""
+    beside = {plan.id: plan.goals for plan in all_plans() if not plan.needs_quiet}
+    assert beside.keys() == {"5.20", "5.21"}
+    assert all(goal.bound == 0 for goals in beside.values() for goal in goals)  # they count
+
+
 # --- side by side, and one guest for all ----------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 """The figures of documents are those of the evaluation that is kept, judged by today's goals."""
 
 import dataclasses
+import html
 import json
 import re
 import runpy
@@ -10,14 +11,14 @@ from pathlib import Path
 
 import pytest
 from evaluations import alone, chapter, evaluation, figure
-from gid_evaluate import output
+from gid_evaluate import output, sources
 from gid_evaluate.plan import Plan
 from gid_evaluate.result import BROKE, GAVE_NO, MET, MISSED, Chapter, read
 from lib.program import TOP
 
 from bench.aims import AIMS
 from lab.evaluate.chapters import all_plans
-from lab.evaluate.table import aims_markdown, markdown
+from lab.evaluate.table import aims_markdown, coverage_markdown, markdown
 
 KEPT = TOP / "docs/evaluation/evaluation.json"
 FIGURES = runpy.run_path(str(TOP / "scripts/figures"))
@@ -143,6 +144,23 @@ def test_an_aim_is_told_beside_what_was_reached() -> None:
     )
     assert f"{row} 2026-11-29 |" in text
     assert "| a frame of 64 streams in turn, to one stream | ≤ 1.03 |  | not run |" in text
+
+
+# --- what the documents measure -------------------------------------------------------------------
+
+
+def test_each_section_says_where_it_is_measured_or_why_not() -> None:
+    text = coverage_markdown(evaluation())
+    assert text.count("\n") == 1 + len(sources.tables()) + len(sources.words())
+    ids = {plan.id for plan in all_plans()}
+    for one in sources.words():
+        assert one.why.endswith(".") and (one.measure in sources.MEASURES) == bool(one.chapter)
+        assert not one.chapter or one.chapter in ids
+        assert f"| {one.section} | {one.title} | {one.chapter or '–'} |" in text
+    assert {one.title for one in sources.left_out()} <= {one.title for one in sources.words()}
+    page = html.unescape(output.render(evaluation()))
+    for one in sources.left_out():
+        assert one.title in page and one.why in page
 
 
 # --- the goals in the page about them -------------------------------------------------------------

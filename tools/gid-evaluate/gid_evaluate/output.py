@@ -16,7 +16,7 @@ from pathlib import Path
 import jinja2
 
 from .result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text, read
-from .sources import MEASURES, beside
+from .sources import MEASURES, beside, left_out
 
 _HEADINGS = {
     "": "Ratios and counts",
@@ -117,6 +117,7 @@ def render(evaluation: Evaluation) -> str:
         tables=tables,
         beside=beside,
         measures=MEASURES,
+        left_out=left_out(),
     )
 
 

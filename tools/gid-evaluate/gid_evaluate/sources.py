@@ -51,6 +51,18 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Words:
+    """What a document measures without a table. `chapter`: ours that has it; none: `why`."""
+
+    document: str
+    section: str
+    title: str
+    chapter: str
+    measure: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Cell:
     """A value and its bar, in percent of the longest of its side; no bar: None."""
 
@@ -66,9 +78,24 @@ class Row:
 
 
 @cache
+def _read() -> dict[str, Any]:
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+
+
+@cache
 def tables() -> tuple[Table, ...]:
-    found = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    return tuple(_table(found["documents"], one) for one in found["table"])
+    return tuple(_table(_read()["documents"], one) for one in _read()["table"])
+
+
+@cache
+def words() -> tuple[Words, ...]:
+    names = _read()["documents"]
+    return tuple(Words(names[one.pop("of")], **one) for one in map(dict, _read()["words"]))
+
+
+def left_out() -> list[Words]:
+    """What no chapter of ours has."""
+    return [one for one in words() if not one.chapter]
 
 
 def _table(documents: dict[str, str], found: dict[str, Any]) -> Table:
