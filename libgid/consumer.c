@@ -239,18 +239,10 @@ static void page_answered(void *data, int error, const union gid_wire_message *a
 	}
 }
 
-/* Memory for a page that nobody wants any more. */
-static void decline_page(void *data, int error, const union gid_wire_message *answer,
-		int fds[static GID_WIRE_FDS_MAX]) {
-	if (error == 0 && answer->header.type == GID_WIRE_ALLOCATED) {
-		gid_memory_decline(data, &answer->allocated, fds);
-	}
-}
-
 /* A subscription has a number, by which gidd is told of its end. Before, gidd may give memory. */
 static void cancel_requests(struct gid_consumer *consumer) {
 	if (consumer->number == 0) {
-		gid_domain_request_hand_over(consumer->domain, consumer, decline_page);
+		gid_memory_unask(consumer->domain, consumer);
 	} else {
 		gid_domain_request_cancel(consumer->domain, consumer);
 	}

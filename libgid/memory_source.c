@@ -52,6 +52,17 @@ void gid_memory_decline(
 	post_free(domain, range->offset, range->size);
 }
 
+static void decline_late(void *data, int error, const union gid_wire_message *answer,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	if (error == 0 && answer->header.type == GID_WIRE_ALLOCATED) {
+		gid_memory_decline(data, &answer->allocated, fds);
+	}
+}
+
+void gid_memory_unask(struct gid_domain *domain, const void *data) {
+	gid_domain_request_hand_over(domain, data, decline_late);
+}
+
 static int allocate(struct gid_domain *domain, struct gid_memory_own *memory, size_t size,
 		const struct gid_wire_allocated *range, int *fds) {
 	int error = gid_domain_check_sealed(domain);

@@ -47,6 +47,12 @@ void gid_memory_decline(
 		struct gid_domain *domain, const struct gid_wire_allocated *range, int *fds);
 
 /*
+ * For `data` of gid_memory_ask() that goes away before gidd has answered: `answered` is not called
+ * any more, and what gidd gives is given back.
+ */
+void gid_memory_unask(struct gid_domain *domain, const void *data);
+
+/*
  * A descriptor of our own for memory that others brought, a dma-buf or a sealed memfd as `memory`
  * then says; or -errno, as gid_domain_error() says it.
  */

@@ -130,40 +130,27 @@ static void refuse(struct gid_producer *producer, uint32_t number, int reason) {
 }
 
 /* Grants go first, on the same socket: a consumer that hears ACCEPT can import what we send. */
-static int accept_consumer(struct gid_producer *producer, const struct gid_wire_subscriber *request,
-		int fds[static GID_WIRE_FDS_MAX]) {
-	if (producer->options.allow != NULL &&
-			!producer->options.allow(producer->options.data, request->domain)) {
-		return -EPERM;
-	}
-	if (producer->destroyed) { /* by that callback */
-		return -EPIPE;
-	}
-	struct gid_subscription *subscription;
-	int error = gid_subscription_create(producer->domain, producer, request,
-			producer->options.credit_max, fds, &subscription);
-	if (error < 0) {
-		return error;
-	}
+static int accept_consumer(struct gid_producer *producer, struct gid_subscription *subscription) {
 	subscription->ring.ring->lease_ns = producer->options.lease_ns;
 	subscription->ring.ring->patient = producer->options.patient;
 	subscription->ring.ring->metadata = gid_producer_metadata_slab(producer);
 	subscription->poll = (struct gid_timer){.expired = rung, .data = subscription};
-	error = gid_loop_watch_edges(
+	int error = gid_loop_watch_edges(
 			&producer->loop, subscription->doorbell.fd, rung, subscription);
 	if (error < 0) {
-		goto error_subscription;
+		return error;
 	}
 	error = gid_producer_grant_slabs(producer, subscription);
 	if (error == 0) {
 		union gid_wire_message message;
 		gid_wire_begin(&message, GID_WIRE_ACCEPT, 0);
-		message.subscribed.subscription = request->subscription;
+		message.subscribed.subscription = subscription->number;
 		message.subscribed.window_offset = subscription->memory.window_offset;
 		error = gid_domain_post(producer->domain, &message, &subscription->memory.fd, 1);
 	}
 	if (error < 0) {
-		goto error_watch;
+		gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
+		return error;
 	}
 	if (!producer->options.quiet) {
 		gid_ring_producer_sleep(&subscription->ring);
@@ -173,17 +160,80 @@ static int accept_consumer(struct gid_producer *producer, const struct gid_wire_
 	producer->subscriptions = subscription;
 	producer->consumers++;
 	if (producer->options.subscriber != NULL) {
-		producer->options.subscriber(
-				producer->options.data, request->domain, true, producer->consumers);
+		producer->options.subscriber(producer->options.data, subscription->domain, true,
+				producer->consumers);
 	}
 	gid_producer_send_shown(producer, subscription);
 	return 0;
+}
 
-error_watch:
-	gid_loop_unwatch(&producer->loop, subscription->doorbell.fd);
-error_subscription:
+/* Of one for whose ring there is memory, or why there is none. */
+static void answer_consumer(
+		struct gid_producer *producer, struct gid_subscription *subscription, int error) {
+	error = error < 0 ? error : accept_consumer(producer, subscription);
+	if (error < 0) {
+		refuse(producer, subscription->number, error);
+		gid_subscription_destroy(subscription);
+	}
+}
+
+static void stop_joining(struct gid_subscription *subscription) {
+	struct gid_subscription **at = &subscription->producer->joining;
+	while (*at != subscription) {
+		at = &(*at)->next;
+	}
+	*at = subscription->next;
+}
+
+static void ring_answered(void *data, int error, const union gid_wire_message *answer,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	struct gid_subscription *subscription = data;
+	struct gid_producer *producer = subscription->producer;
+	gid_producer_enter(producer);
+	stop_joining(subscription);
+	error = gid_subscription_take_ring(producer->domain, subscription,
+			producer->options.credit_max, error, answer, fds);
+	answer_consumer(producer, subscription, error);
+	gid_producer_leave(producer);
+}
+
+/* It went, or the stream ends, before there was memory for its ring. */
+static void forget_joining(struct gid_subscription *subscription) {
+	stop_joining(subscription);
+	gid_memory_unask(subscription->producer->domain, subscription);
 	gid_subscription_destroy(subscription);
-	return error;
+}
+
+static void forget_all_joining(struct gid_producer *producer) {
+	while (producer->joining != NULL) {
+		forget_joining(producer->joining);
+	}
+}
+
+/* Returns why it is refused at once, or 0. */
+static int begin_consumer(struct gid_producer *producer, const struct gid_wire_subscriber *request,
+		int fds[static GID_WIRE_FDS_MAX]) {
+	if (producer->options.allow != NULL &&
+			!producer->options.allow(producer->options.data, request->domain)) {
+		return -EPERM;
+	}
+	if (producer->destroyed) { /* by that callback */
+		return -EPIPE;
+	}
+	struct gid_subscription *subscription;
+	int error = gid_subscription_create(producer, request, fds, &subscription);
+	if (error < 0) {
+		return error;
+	}
+	error = gid_subscription_ask_for_ring(producer->domain, subscription,
+			producer->options.credit_max, ring_answered);
+	if (error == -EINPROGRESS) {
+		subscription->next = producer->joining;
+		producer->joining = subscription;
+	} else {
+		answer_consumer(producer, subscription, error);
+	}
+	return 0;
 }
 
 static void end_consumer(struct gid_subscription *subscription) {
@@ -192,13 +242,29 @@ static void end_consumer(struct gid_subscription *subscription) {
 	gid_subscription_end(subscription, left(subscription), 0);
 }
 
-static struct gid_subscription *find_subscription(
-		const struct gid_producer *producer, uint32_t number) {
-	struct gid_subscription *sub = producer->subscriptions;
+static struct gid_subscription *find_in(struct gid_subscription *first, uint32_t number) {
+	struct gid_subscription *sub = first;
 	while (sub != NULL && (sub->dead || sub->number != number)) {
 		sub = sub->next;
 	}
 	return number == 0 ? NULL : sub;
+}
+
+static struct gid_subscription *find_subscription(
+		const struct gid_producer *producer, uint32_t number) {
+	return find_in(producer->subscriptions, number);
+}
+
+/* gidd says that a subscription is over. Returns whether that was one of ours. */
+static bool take_end(const struct gid_producer *producer, uint32_t number) {
+	struct gid_subscription *subscription = find_subscription(producer, number);
+	struct gid_subscription *joining = find_in(producer->joining, number);
+	if (subscription != NULL) {
+		end_consumer(subscription);
+	} else if (joining != NULL) {
+		forget_joining(joining);
+	}
+	return subscription != NULL || joining != NULL;
 }
 
 /* A message about one subscription. Returns whether that is one of ours. */
@@ -207,11 +273,7 @@ static bool take_word(const struct gid_producer *producer, const union gid_wire_
 	struct gid_subscription *subscription;
 	switch (message->header.type) {
 	case GID_WIRE_SUBSCRIPTION_END:
-		subscription = find_subscription(producer, message->subscription_end.subscription);
-		if (subscription != NULL) {
-			end_consumer(subscription);
-		}
-		return subscription != NULL;
+		return take_end(producer, message->subscription_end.subscription);
 	case GID_WIRE_DOORBELL:
 		subscription = find_subscription(producer, message->doorbell.subscription);
 		if (subscription != NULL) {
@@ -240,7 +302,7 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	gid_producer_enter(producer);
 	if (message->header.type == GID_WIRE_SUBSCRIBER && producer->stream != 0 &&
 			message->subscriber.stream == producer->stream) {
-		int error = accept_consumer(producer, &message->subscriber, fds);
+		int error = begin_consumer(producer, &message->subscriber, fds);
 		if (error < 0 && !producer->destroyed) {
 			refuse(producer, message->subscriber.subscription, error);
 		}
@@ -345,6 +407,7 @@ static void domain_destroyed(struct gid_endpoint *endpoint) {
 		sub->number = 0;
 	}
 	gid_producer_enter(producer);
+	forget_all_joining(producer);
 	gid_producer_end_all(producer, 0);
 	gid_producer_run_deferred(producer);
 	gid_producer_forget_shown(producer);
@@ -400,6 +463,7 @@ static void unpublish(struct gid_producer *producer) {
 	gid_endpoint_remove(producer->domain, &producer->endpoint);
 	gid_domain_request_hand_over(producer->domain, producer, published_late);
 	gid_producer_cancel_grants(producer);
+	forget_all_joining(producer);
 	gid_producer_end_all(producer, 0);
 	gid_producer_run_deferred(producer);
 	gid_producer_forget_shown(producer);

@@ -53,6 +53,7 @@ struct gid_producer {
 	char name[GID_NAME_MAX + 1];
 	uint32_t stream; /* gidd's number; 0 while gidd does not know us */
 	struct gid_loop loop;
+	struct gid_subscription *joining; /* gidd was asked for memory for their rings */
 	/*
 	 * With `keeps_shown`: what the stream shows, for consumers that subscribe later. Its gid is
 	 * GID_NONE while no slot is held for that. `outdated` is what was held before, until

@@ -6,6 +6,8 @@
 
 #include "closer.h"
 
+#define RING_MEMORY "gid-ring" /* as /proc shows it */
+
 static int map_page(struct gid_subscription *subscription, uint64_t window_offset, int fd) {
 	const void *page;
 	int error = gid_memory_attach(fd, window_offset, sizeof(struct gid_wire_page), &page);
@@ -15,8 +17,8 @@ static int map_page(struct gid_subscription *subscription, uint64_t window_offse
 	return error;
 }
 
-int gid_subscription_create(struct gid_domain *domain, struct gid_producer *producer,
-		const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
+int gid_subscription_create(struct gid_producer *producer,
+		const struct gid_wire_subscriber *request, int fds[static 2],
 		struct gid_subscription **result) {
 	struct gid_subscription *subscription = calloc(1, sizeof(*subscription));
 	if (subscription == NULL) {
@@ -29,37 +31,55 @@ int gid_subscription_create(struct gid_domain *domain, struct gid_producer *prod
 	subscription->remote = (request->flags & GID_WIRE_REMOTE) != 0;
 	subscription->drop_old = (request->flags & GID_WIRE_DROP_OLD) != 0;
 	subscription->recounted = true; /* of what was copied nobody has told it */
+	subscription->memory.fd = -1;
 	int error = map_page(subscription, request->window_offset, fds[0]);
 	if (error < 0) {
 		goto error_subscription;
 	}
-	const struct gid_memory_readers consumer = {
-			.kind = GID_WIRE_READERS_DOMAIN,
-			.domain = request->domain,
-	};
-	error = gid_memory_get(domain, &subscription->memory, &consumer, "gid-ring",
-			sizeof(struct gid_wire_ring));
+	error = gid_doorbell_take(&subscription->doorbell, fds[1], request->domain);
 	if (error < 0) {
 		goto error_page;
 	}
-	error = gid_doorbell_take(&subscription->doorbell, fds[1], request->domain);
-	if (error < 0) {
-		goto error_memory;
-	}
-	gid_ring_producer_init(&subscription->ring, subscription->memory.data, subscription->page,
-			request->credit < credit_max ? request->credit : credit_max);
 	subscription->page_fd = fds[0];
 	subscription->page_offset = request->window_offset;
 	fds[0] = fds[1] = -1;
 	*result = subscription;
 	return 0;
 
-error_memory:
-	gid_memory_put(&subscription->memory);
 error_page:
 	gid_memory_unmap(subscription->page, sizeof(*subscription->page));
 error_subscription:
 	free(subscription);
+	return error;
+}
+
+static void init_ring(struct gid_subscription *subscription, uint32_t credit_max) {
+	const uint32_t credit = subscription->credit;
+	gid_ring_producer_init(&subscription->ring, subscription->memory.data, subscription->page,
+			credit < credit_max ? credit : credit_max);
+}
+
+int gid_subscription_ask_for_ring(struct gid_domain *domain, struct gid_subscription *subscription,
+		uint32_t credit_max, gid_answer_func answered) {
+	const struct gid_memory_readers consumer = {
+			.kind = GID_WIRE_READERS_DOMAIN,
+			.domain = subscription->domain,
+	};
+	int error = gid_memory_ask(domain, &subscription->memory, &consumer, RING_MEMORY,
+			sizeof(struct gid_wire_ring), answered, subscription);
+	if (error == 0) {
+		init_ring(subscription, credit_max);
+	}
+	return error;
+}
+
+int gid_subscription_take_ring(struct gid_domain *domain, struct gid_subscription *subscription,
+		uint32_t credit_max, int error, const union gid_wire_message *answer, int *fds) {
+	error = gid_memory_take(domain, &subscription->memory, RING_MEMORY,
+			sizeof(struct gid_wire_ring), error, answer, fds);
+	if (error == 0) {
+		init_ring(subscription, credit_max);
+	}
 	return error;
 }
 

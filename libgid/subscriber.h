@@ -10,7 +10,7 @@
 
 struct gid_subscription {
 	/* --- used with each frame --- */
-	struct gid_subscription *next;
+	struct gid_subscription *next; /* in the producer's `subscriptions` or `joining` */
 	struct gid_producer *producer;
 	uint32_t domain; /* the consumer's */
 	bool drop_old;
@@ -48,12 +48,22 @@ struct gid_subscription {
 };
 
 /*
- * Takes over both descriptors of a SUBSCRIBER message (as -1 in `fds`), which are hostile.
- * -EPROTO, -EBADF, -EPERM, -ERANGE, -EACCES: the page or the doorbell is not what it should be.
+ * Takes over both descriptors of a SUBSCRIBER message (as -1 in `fds`), which are hostile. There is
+ * no ring yet. -EPROTO, -EBADF, -EPERM, -ERANGE, -EACCES: the page or the doorbell is not what it
+ * should be.
  */
-int gid_subscription_create(struct gid_domain *domain, struct gid_producer *producer,
-		const struct gid_wire_subscriber *request, uint32_t credit_max, int fds[static 2],
+int gid_subscription_create(struct gid_producer *producer,
+		const struct gid_wire_subscriber *request, int fds[static 2],
 		struct gid_subscription **subscription);
+
+/*
+ * Makes the ring, without waiting for gidd. Returns 0; -EINPROGRESS: `answered` will be called with
+ * the subscription, and calls gid_subscription_take_ring(); or another -errno.
+ */
+int gid_subscription_ask_for_ring(struct gid_domain *domain, struct gid_subscription *subscription,
+		uint32_t credit_max, gid_answer_func answered);
+int gid_subscription_take_ring(struct gid_domain *domain, struct gid_subscription *subscription,
+		uint32_t credit_max, int error, const union gid_wire_message *answer, int *fds);
 
 /*
  * The consumer lost a frame although its patient producer waited. From now on the producer does not
