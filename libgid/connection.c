@@ -40,7 +40,8 @@ struct gid_pending {
 	uint32_t serial, type;
 	int error; /* what `answered` gets if there is no answer */
 	gid_answer_func answered;
-	void *data;
+	void *data;		       /* the domain: it was handed over */
+	char stream[GID_NAME_MAX + 1]; /* which is to be published */
 	struct gid_timer timer;
 };
 
@@ -322,20 +323,35 @@ static void queue_packet(struct gid_domain *domain, struct gid_packet *packet) {
 	gid_loop_arm(&domain->loop, &domain->deliver, 0);
 }
 
-static bool dequeue_packet(struct gid_domain *domain, struct gid_packet *packet) {
-	struct gid_packet *queued = domain->queue;
+/* Takes the one at that place of the queue, which may be its end. */
+static bool take_queued(
+		struct gid_domain *domain, struct gid_packet **at, struct gid_packet *packet) {
+	struct gid_packet *queued = *at;
 	if (queued == NULL) {
 		return false;
 	}
-	domain->queue = queued->next;
-	if (domain->queue == NULL) {
-		domain->queue_end = &domain->queue;
+	*at = queued->next;
+	if (*at == NULL) {
+		domain->queue_end = at;
 	}
 	*packet = *queued;
 	domain->queued--;
 	domain->queued_fds -= count_fds(packet);
 	free(queued);
 	return true;
+}
+
+static bool dequeue_packet(struct gid_domain *domain, struct gid_packet *packet) {
+	return take_queued(domain, &domain->queue, packet);
+}
+
+/* An answer that came while something else was awaited. */
+static bool dequeue_answer(struct gid_domain *domain, uint32_t serial, struct gid_packet *packet) {
+	struct gid_packet **at = &domain->queue;
+	while (*at != NULL && (*at)->message.header.serial != serial) {
+		at = &(*at)->next;
+	}
+	return take_queued(domain, at, packet);
 }
 
 /* What the answer means: 0, the error it tells, or -EPROTO where it is none to this request. */
@@ -621,6 +637,9 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 			.data = data,
 			.timer = {.expired = pending_expired, .data = pending},
 	};
+	if (pending->type == GID_WIRE_PUBLISH) {
+		memcpy(pending->stream, request->publish.name, sizeof(pending->stream));
+	}
 	domain->pending = pending;
 	gid_loop_arm(&domain->loop, &pending->timer, gid_clock_now() + domain->answer_ns);
 	return 0;
@@ -629,7 +648,7 @@ int gid_domain_request_async(struct gid_domain *domain, union gid_wire_message *
 int gid_domain_await(struct gid_domain *domain, struct gid_packet *packet) {
 	const uint32_t serial = domain->pending->serial, type = domain->pending->type;
 	drop_pending(&domain->pending);
-	int error = await(domain, serial, packet);
+	int error = dequeue_answer(domain, serial, packet) ? 0 : await(domain, serial, packet);
 	if (error < 0) {
 		*packet = (struct gid_packet){.fds = {-1, -1}};
 		return error == -ETIMEDOUT ? give_up(domain, type) : error;
@@ -658,6 +677,30 @@ void gid_domain_request_hand_over(
 			p->data = domain;
 		}
 	}
+}
+
+/* Whether it is for nobody any more, that stream, and gidd may answer still. */
+static bool is_left(const struct gid_pending *pending, const char *stream) {
+	return pending->type == GID_WIRE_PUBLISH && pending->data == pending->domain &&
+			pending->error == -ETIMEDOUT && strcmp(pending->stream, stream) == 0;
+}
+
+bool gid_domain_request_take_over(struct gid_domain *domain, const union gid_wire_message *request,
+		gid_answer_func answered, void *data) {
+	struct gid_pending **at = &domain->pending;
+	while (*at != NULL && !is_left(*at, request->publish.name)) {
+		at = &(*at)->next;
+	}
+	struct gid_pending *found = *at;
+	if (found == NULL) {
+		return false;
+	}
+	found->answered = answered;
+	found->data = data;
+	*at = found->next;
+	found->next = domain->pending;
+	domain->pending = found;
+	return true;
 }
 
 /* --- made and ended --------------------------------------------------------------------------- */

@@ -165,6 +165,14 @@ void gid_domain_request_hand_over(
 		struct gid_domain *domain, const void *data, gid_answer_func answered);
 
 /*
+ * For a PUBLISH: whether gidd was asked for the same stream already, by somebody who handed the
+ * answer over. Then `answered` gets it, as after gid_domain_request_async(), and it is the last
+ * such request.
+ */
+bool gid_domain_request_take_over(struct gid_domain *domain, const union gid_wire_message *request,
+		gid_answer_func answered, void *data);
+
+/*
  * Waits, as gid_domain_request() does, for the answer to the last gid_domain_request_async(). The
  * caller handles it in place of `answered`, and closes the packet's descriptors. After an error
  * without an answer the packet is empty.

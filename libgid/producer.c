@@ -417,21 +417,35 @@ static void domain_destroyed(struct gid_endpoint *endpoint) {
 	gid_producer_leave(producer);
 }
 
-static int publish(struct gid_producer *producer) {
+/* Waits for gidd, unless options.published is to be told. */
+static int request_stream(struct gid_producer *producer) {
+	struct gid_domain *domain = producer->domain;
 	union gid_wire_message message, answer;
 	put_publish(producer, &message);
-	int error;
+	/* A producer of that stream went before gidd had answered: this one goes on with it. */
+	const bool is_asked = gid_domain_request_take_over(domain, &message, published, producer);
 	if (producer->options.published != NULL) {
-		error = gid_domain_request_async(
-				producer->domain, &message, NULL, 0, published, producer);
-	} else {
-		error = gid_domain_request(producer->domain, &message, NULL, 0, &answer, NULL);
+		return is_asked ? 0
+				: gid_domain_request_async(
+						  domain, &message, NULL, 0, published, producer);
 	}
+	int error;
+	if (is_asked) {
+		struct gid_packet packet;
+		error = gid_domain_await(domain, &packet);
+		answer = packet.message;
+		gid_socket_close_fds(packet.fds, GID_WIRE_FDS_MAX);
+	} else {
+		error = gid_domain_request(domain, &message, NULL, 0, &answer, NULL);
+	}
+	producer->stream = error == 0 ? answer.result.value : 0;
+	return error;
+}
+
+static int publish(struct gid_producer *producer) {
+	int error = request_stream(producer);
 	if (error < 0) {
 		return error;
-	}
-	if (producer->options.published == NULL) {
-		producer->stream = answer.result.value;
 	}
 	producer->endpoint = (struct gid_endpoint){
 			.kind = GID_ENDPOINT_STREAM,

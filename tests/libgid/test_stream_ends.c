@@ -279,8 +279,57 @@ static void test_cycles(void) {
 	settle(NULL);
 }
 
+static int told_count, told; /* by `published` */
+
+static void hear_published(void *data, int error) {
+	told = error;
+	told_count++;
+}
+
+/* A producer that goes before gidd has answered leaves its name to the next one. */
+static void test_made_again(void) {
+	const struct gid_producer_options async = {
+			.size = sizeof(async), .published = hear_published};
+	struct gid_producer *producer = NULL, *other = NULL;
+	gid_producer_create(open_domain, "movie", &async, &producer);
+	gid_producer_create(open_domain, "camera/rear", NULL, &other); /* another one's is none */
+	gid_producer_destroy(producer);
+	gid_producer_destroy(other);
+	producer = NULL;
+	gid_producer_create(open_domain, "camera/rear", NULL, &other);
+	tap_ok(other != NULL && told_count == 0, "what one asked for another one does not get");
+	gid_producer_destroy(other);
+	for (int i = 0; i < 3; i++) {
+		gid_producer_destroy(producer);
+		producer = NULL;
+		gid_producer_create(open_domain, "movie", &async, &producer);
+	}
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			told_count == 0 && cockpit_now_ms() < end;) {
+		gid_domain_dispatch(open_domain);
+	}
+	settle(producer);
+	tap_ok(producer != NULL && told_count == 1 && told == 0,
+			"a producer can be made again at once: %d", told);
+	gid_producer_destroy(producer);
+
+	char *status = NULL;
+	gid_producer_create(open_domain, "movie", &async, &producer);
+	gid_producer_destroy(producer);
+	gid_domain_status(open_domain, &status); /* and the answer has come meanwhile */
+	free(status);
+	producer = NULL;
+	int error = gid_producer_create(open_domain, "movie", NULL, &producer);
+	tap_ok(error == 0 && told_count == 1, "by one that waits for gidd, too: %d, %s", error,
+			error < 0 ? gid_domain_error(open_domain) : "");
+	settle(producer);
+	gid_producer_destroy(producer);
+	settle(NULL);
+}
+
 int main(void) {
 	if (stream_pair_init()) {
+		test_made_again();
 		test_ends();
 		test_domain_ends(false);
 		test_domain_ends(true);
