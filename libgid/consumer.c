@@ -355,6 +355,7 @@ static void take_subscribed(struct gid_consumer *consumer,
 		return;
 	}
 	consumer->producer_domain = subscribed->domain;
+	consumer->doorbell.giver = subscribed->domain;
 	consumer->stats.reconnects += consumer->was_live;
 	consumer->was_live = true;
 	set_state(consumer, GID_CONSUMER_LIVE, 0);

@@ -57,7 +57,11 @@ static void finish(struct gid_doorbell *bell, void (*close_end)(int fd)) {
 		gid_closer_disown(bell);
 		bell->emptying = false;
 	}
+	/* Who else had it can hold up its close: he is charged, whoever ends the bell. */
+	const uint64_t before = gid_closer_charge(0);
+	gid_closer_charge(bell->giver != 0 ? bell->giver : before);
 	close_end(bell->fd);
+	gid_closer_charge(before);
 	bell->fd = -1;
 	gid_socket_close_fds(&bell->hear, 1);
 	gid_socket_close_fds(&bell->ring, 1);

@@ -23,7 +23,8 @@ struct gid_doorbell {
 	int fd;		/* -1: none */
 	uint64_t heard; /* bytes that ever came, as far as we saw them */
 	bool taken;	/* the end came from the other side */
-	uint64_t giver; /* to whom its helpers are charged, as in closer.h */
+	uint64_t giver; /* the other side, which is charged for its end, as in closer.h; 0: whoever
+			   closes it */
 	bool emptying;	/* a helper was asked to empty it, and has not done so as far as we know */
 	uint64_t full;	/* since when nearly nothing more fits in; 0: that is not so */
 	int waiting;	/* bytes, when we last looked */

@@ -295,6 +295,13 @@ static struct gid_producer *from_endpoint(struct gid_endpoint *endpoint) {
 	return (struct gid_producer *)((char *)endpoint - offsetof(struct gid_producer, endpoint));
 }
 
+/* What a consumer brought may be anything, and its close may wait for that domain. */
+static void close_refused(uint32_t domain, int fds[static GID_WIRE_FDS_MAX]) {
+	const uint64_t before = gid_closer_charge(domain);
+	gid_socket_close_fds(fds, GID_WIRE_FDS_MAX);
+	gid_closer_charge(before);
+}
+
 static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_message *message,
 		int fds[static GID_WIRE_FDS_MAX]) {
 	struct gid_producer *producer = from_endpoint(endpoint);
@@ -303,6 +310,9 @@ static bool take_message(struct gid_endpoint *endpoint, const union gid_wire_mes
 	if (message->header.type == GID_WIRE_SUBSCRIBER && producer->stream != 0 &&
 			message->subscriber.stream == producer->stream) {
 		int error = begin_consumer(producer, &message->subscriber, fds);
+		if (error < 0) {
+			close_refused(message->subscriber.domain, fds);
+		}
 		if (error < 0 && !producer->destroyed) {
 			refuse(producer, message->subscriber.subscription, error);
 		}

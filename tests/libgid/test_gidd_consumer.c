@@ -277,6 +277,8 @@ static void test_doorbells(struct gid_domain *domain) {
 	flow_wait_heard(domain, 2);
 	tap_ok(gid_consumer_get_state(consumer) == GID_CONSUMER_LIVE && state_count == 1,
 			"what is said twice changes nothing");
+	tap_ok(consumer->doorbell.giver == 1,
+			"what is closed of it the producer's domain pays for");
 	close(rings);
 	close(others);
 	end_live(consumer);

@@ -211,6 +211,22 @@ static void test_hung_up(void) {
 	close(full[1]);
 }
 
+/* Whoever gave a doorbell's end had both, and what it carries is his: he is charged for it. */
+static void test_doorbell(void) {
+	const uint32_t before = gid_closer_pending_of(GIVER);
+	struct gid_doorbell giver, bell;
+	int end, fd = eventfd(0, EFD_CLOEXEC);
+	gid_doorbell_create(&giver, &end);
+	gid_doorbell_take(&bell, end, GIVER);
+	gid_socket_send(giver.fd, "word", 4, &fd, 1);
+	close(fd);
+	gid_doorbell_finish(&bell);
+	tap_ok(gid_closer_pending_of(GIVER) == before + 1 && is_open(end),
+			"a doorbell that one who is stuck gave waits with what he gave");
+	gid_doorbell_finish(&giver);
+	wait_until_left(before + 1);
+}
+
 /* In the midst of it. */
 static void test_fork(void) {
 #ifndef __SANITIZE_THREAD__ /* starts no threads in a child */
@@ -314,6 +330,7 @@ int main(void) {
 	test_settled();
 	test_one_giver();
 	test_hung_up();
+	test_doorbell();
 	test_fork();
 	test_without_memory();
 	return tap_finish();
