@@ -50,6 +50,7 @@ struct gid_departure {
 	struct gid_memory_own fresh;
 };
 
+/* Also of what is mapped nowhere, see gid_memory_move(). */
 static void put_memory(struct gid_memory_own *memory) {
 	if (memory->data == NULL) {
 		gid_closer_close(memory->fd);
@@ -156,7 +157,7 @@ static void end_departure(struct gid_departure *departure) {
 	if (departure->slab != NULL) {
 		departure->slab->departure = NULL;
 	}
-	gid_memory_put(&departure->fresh);
+	put_memory(&departure->fresh);
 	free(departure->old);
 	free(departure);
 }

@@ -155,6 +155,27 @@ void gid_memory_finish(struct gid_memory_own *memory) {
 	*memory = (struct gid_memory_own){.fd = -1};
 }
 
+/*
+ * A piece could not be put there, and what was in its place may have gone. Puts `memory` there
+ * again, with what others have written meanwhile; `into` has no address any more.
+ */
+static void come_back(const struct gid_memory_own *memory, void *kept, struct gid_memory_own *into,
+		size_t moved) {
+	char *to = memory->data, *from = into->data;
+	const size_t size = memory->size;
+	if (kept == MAP_FAILED) { /* a window, which can be mapped anew */
+		(void)mmap(to, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory->fd,
+				(off_t)memory->window_offset);
+	} else {
+		memcpy(kept, to, moved);
+		if (mremap(kept, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+			munmap(kept, size);
+		}
+	}
+	munmap(from + moved, size - moved);
+	into->data = NULL;
+}
+
 int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into) {
 	char *to = memory->data, *from = into->data;
 	size_t size = memory->size;
@@ -169,9 +190,7 @@ int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into) 
 		if (mremap(from + at, piece, piece, MREMAP_MAYMOVE | MREMAP_FIXED, to + at) ==
 				MAP_FAILED) {
 			int error = -errno;
-			if (kept != MAP_FAILED) {
-				munmap(kept, size);
-			}
+			come_back(memory, kept, into, at);
 			return error;
 		}
 	}
@@ -259,12 +278,13 @@ int gid_memory_check_dmabuf(int fd) {
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
 	FILE *info = fopen(path, "re");
 	bool found = false;
-	while (info != NULL && !found && fgets(line, sizeof(line), info) != NULL) {
+	if (info == NULL) {
+		return explain_proc(-errno);
+	}
+	while (!found && fgets(line, sizeof(line), info) != NULL) {
 		found = strncmp(line, "exp_name:", 9) == 0; /* who made it: of dma-bufs alone */
 	}
-	if (info != NULL) {
-		fclose(info);
-	}
+	fclose(info);
 	return found ? 0 : -EBADF;
 }
 
@@ -287,10 +307,12 @@ int gid_memory_size(int fd, uint64_t *size) {
 	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/size", major(status.st_rdev),
 			minor(status.st_rdev));
 	FILE *file = fopen(path, "re");
-	bool read = file != NULL && fscanf(file, "%llu", &bytes) == 1;
-	if (file != NULL) {
-		fclose(file);
+	*size = 0;
+	if (file == NULL) {
+		return errno == ENOENT ? -EBADF : -errno; /* it is another device */
 	}
+	bool read = fscanf(file, "%llu", &bytes) == 1;
+	fclose(file);
 	*size = read ? bytes : 0;
 	return read ? 0 : -EBADF;
 }

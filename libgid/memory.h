@@ -26,7 +26,7 @@ struct gid_memory_own {
 int gid_memory_create(struct gid_memory_own *memory, const char *name, size_t size);
 void gid_memory_finish(struct gid_memory_own *memory);
 
-/* How large that memory is: a file, or a device-dax. 0 or -errno. */
+/* How large that memory is: a file, or a device-dax. 0; -EBADF: it is none; or another -errno. */
 int gid_memory_size(int fd, uint64_t *size);
 
 /* Whether it is a device-dax, a window that the kernel has pages of. */
@@ -35,8 +35,8 @@ bool gid_memory_is_dax(int fd);
 /*
  * Puts `into`, of the same size, at the address of `memory`, with the same content, while others
  * use that address: what they write while a page is copied may be lost. `memory` is then mapped
- * elsewhere, or not at all (`data` is NULL) where that cannot be. 0; or -errno: both are where they
- * were, and their content may be mixed.
+ * elsewhere, or not at all (`data` is NULL) where that cannot be. 0; or -errno: `memory` is where
+ * it was, its content may be mixed, and `into` is mapped no more.
  */
 int gid_memory_move(struct gid_memory_own *memory, struct gid_memory_own *into);
 
@@ -65,8 +65,9 @@ int gid_memory_check_present(int fd);
 int gid_memory_make_present(int fd, const void **data, size_t *size);
 
 /*
- * Checks that it is a dma-buf: 0; -EBADF: it is none; -ENOSYS: there is no /proc, which would tell.
- * Asks no file system, as that may be a stranger's, and never answer.
+ * Checks that it is a dma-buf: 0; -EBADF: it is none; -ENOSYS: there is no /proc, which would tell;
+ * or another -errno, as without a descriptor to look with. Asks no file system, as that may be a
+ * stranger's, and never answer.
  */
 int gid_memory_check_dmabuf(int fd);
 

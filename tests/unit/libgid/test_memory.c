@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +16,48 @@
 
 #define SIZE (size_t)(3 * 4096 + 17)
 #define ROUNDED (size_t)(4 * 4096)
+
+#define MOVED_AT_ONCE ((size_t)64 << 10) /* as memory.c has it */
+
+/* --- calls of libgid's own code, as it is linked here ----------------------------------------- */
+
+static const char *link_says; /* instead of what is there; NULL: that */
+
+ssize_t __real_readlink(const char *path, char *text, size_t size);
+ssize_t __wrap_readlink(const char *path, char *text, size_t size);
+
+ssize_t __wrap_readlink(const char *path, char *text, size_t size) {
+	if (link_says == NULL) {
+		return __real_readlink(path, text, size);
+	}
+	const size_t length = strnlen(link_says, size);
+	memcpy(text, link_says, length);
+	return (ssize_t)length;
+}
+
+static unsigned failing; /* calls to come, a bit for each: the kernel refuses those of 1 */
+
+void *__real_mremap(void *data, size_t size, size_t wanted, int flags, ...);
+void *__wrap_mremap(void *data, size_t size, size_t wanted, int flags, ...);
+
+void *__wrap_mremap(void *data, size_t size, size_t wanted, int flags, ...) {
+	va_list args;
+	va_start(args, flags);
+	void *to = va_arg(args, void *);
+	va_end(args);
+	const bool fails = (failing & 1) != 0;
+	failing >>= 1;
+	if (fails) {
+		if ((flags & MREMAP_FIXED) != 0) {
+			munmap(to, wanted); /* room is made first of all */
+		}
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
+	return __real_mremap(data, size, wanted, flags, to);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
 
 static bool all_present(void *data, size_t size) {
 	unsigned char present[ROUNDED / 4096];
@@ -244,6 +287,97 @@ static void test_impossible(const struct gid_memory_own *memory) {
 	close(empty);
 }
 
+/* In a process that has no descriptor left. */
+static void with_none_left(void (*look)(void *data), void *data) {
+	struct rlimit before, none;
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = before;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	look(data);
+	setrlimit(RLIMIT_NOFILE, &before);
+}
+
+struct looks {
+	int zero, dmabuf;
+	int size_error, dmabuf_error;
+};
+
+static void look(void *data) {
+	struct looks *looks = data;
+	uint64_t size;
+	looks->size_error = gid_memory_size(looks->zero, &size);
+	looks->dmabuf_error = gid_memory_check_dmabuf(looks->dmabuf);
+}
+
+/* Whether something is memory at all cannot be seen without: that is not to say that it is none. */
+static void test_looks_without_descriptors(const struct gid_memory_own *memory) {
+	struct looks looks = {
+			.zero = open("/dev/zero", O_RDONLY | O_CLOEXEC), .dmabuf = memory->fd};
+	link_says = "/dmabuf:camera";
+	tap_ok(gid_memory_check_dmabuf(memory->fd) == -EBADF,
+			"what has only the name of a dma-buf is none");
+	link_says = "/dma";
+	tap_ok(gid_memory_check_dmabuf(memory->fd) == -EBADF, "nor is what has a part of it");
+	link_says = "/dmabuf:camera";
+	with_none_left(look, &looks);
+	link_says = NULL;
+	tap_ok(looks.size_error == -EMFILE, "without descriptors nobody knows a device's size: %d",
+			looks.size_error);
+	tap_ok(looks.dmabuf_error == -EMFILE, "nor what a dma-buf is: %d", looks.dmabuf_error);
+	close(looks.zero);
+	tap_ok(gid_memory_check_dmabuf(looks.zero) == -ENOSYS,
+			"where nothing tells what a descriptor is, that is said");
+}
+
+/* Two ranges of a window, which is not sealed: gidd deals it out. */
+static bool make_ranges(struct gid_memory_own ranges[2], size_t size) {
+	bool made = true;
+	int window = memfd_create("window", MFD_CLOEXEC);
+	made = ftruncate(window, (off_t)(2 * size)) == 0;
+	for (size_t i = 0; made && i < 2; i++) {
+		ranges[i] = (struct gid_memory_own){.fd = fcntl(window, F_DUPFD_CLOEXEC, 0),
+				.data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, window,
+						(off_t)(i * size)),
+				.size = size,
+				.window_offset = i * size};
+		made = ranges[i].fd >= 0 && ranges[i].data != MAP_FAILED;
+	}
+	close(window);
+	return made;
+}
+
+/* Others write at its address: nothing may be missing there, nor be the other memory's. */
+static void test_move_fails(bool in_window) {
+	struct gid_memory_own both[2], *memory = &both[0];
+	const size_t size = 4 * MOVED_AT_ONCE;
+	const bool made = in_window ? make_ranges(both, size)
+				    : gid_memory_create(&both[0], "test", size) == 0 &&
+					gid_memory_create(&both[1], "test", size) == 0;
+	if (!tap_ok(made, "memory, and what it is to move to")) {
+		return;
+	}
+	char *bytes = memory->data, back[2] = "";
+	memset(bytes, 'a', size);
+	/* After two pieces. What a window's device had cannot be kept, which is asked first. */
+	failing = 1u << 3 | in_window;
+	int error = gid_memory_move(memory, &both[1]);
+	tap_ok(error == -ENOMEM && memory->data == bytes && both[1].data == NULL && failing == 0,
+			"a move that the kernel ends in its midst ends: %d", error);
+	size_t same = 0;
+	while (same < size && bytes[same] == 'a') {
+		same++;
+	}
+	tap_ok(same == size, "its content is where it was: %zu of %zu", same, size);
+	bytes[0] = bytes[size - 1] = 'b';
+	tap_ok(pread(memory->fd, &back[0], 1, 0) == 1 &&
+					pread(memory->fd, &back[1], 1, (off_t)size - 1) == 1 &&
+					back[0] == 'b' && back[1] == 'b',
+			"and so is what is written from then on");
+	close(both[1].fd);
+	gid_memory_finish(memory);
+}
+
 /* Of the two descriptors that memory takes at once the second one is one too many. */
 static void test_no_descriptors(void) {
 	struct gid_memory_own memory;
@@ -294,6 +428,9 @@ int main(void) {
 	test_size(&memory);
 	test_impossible(&memory);
 	test_no_descriptors();
+	test_looks_without_descriptors(&memory);
+	test_move_fails(false);
+	test_move_fails(true);
 	test_small_files();
 	gid_memory_finish(&memory);
 	tap_ok(memory.fd == -1 && memory.data == NULL, "it is given back");
