@@ -4,7 +4,7 @@
  * descriptors.
  *
  * The domain with the lower number listens at RUNTIME/LOWER/link/HIGHER.sock. So the path
- * identifies the peer, and only the user that runs the other gidd can connect.
+ * identifies the peer. Each side takes only the user that runs the other gidd.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -133,32 +133,88 @@ static void begin(struct local *local, int fd) {
 	}
 }
 
+/* --- who may be at the other end -------------------------------------------------------------- */
+
+/* By the kernel's word: of who connected, or of who listened where we connected. */
+static bool is_of_peer(const struct local *local, int fd, struct ucred *credentials) {
+	socklen_t size = sizeof(*credentials);
+	*credentials = (struct ucred){.uid = (uid_t)-1};
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, &size) == 0 &&
+			(credentials->uid == 0 || credentials->uid == geteuid() ||
+					credentials->uid == local->user);
+}
+
+static void put_refusal(const struct local *local, char *text, size_t size) {
+	snprintf(text, size, "refused: user= of domain %s is another user",
+			local->link->remote->name);
+}
+
 /* --- the higher number connects --------------------------------------------------------------- */
+
+/* Whoever listens there may have sent descriptors by now. */
+static void leave(const struct local *local, int fd) {
+	const uint64_t before = gid_closer_charge(local->link->peer.source);
+	gid_closer_hang_up(fd);
+	gid_closer_charge(before);
+}
+
+/* Notes why there is no connection. A stranger is told of once, and not five times a second. */
+static void fail(struct local *local, bool is_stranger, const char *why) {
+	char text[sizeof(local->link->why)];
+	snprintf(text, sizeof(text), "%s: %s", local->path, why);
+	if (is_stranger && strcmp(text, local->link->why) != 0) {
+		peer_log(&local->link->peer, LOG_LEVEL_WARNING, "%s", text);
+	}
+	memcpy(local->link->why, text, sizeof(text));
+}
+
+static void try_now(struct local *local) {
+	if (packet_stream_refuses(local->link->peer.source) != NULL) {
+		fail(local, false, strerror(EMFILE));
+		return;
+	}
+	int fd = gid_socket_connect(local->path, 0);
+	if (fd < 0) {
+		fail(local, false, strerror(-fd));
+		return;
+	}
+	struct ucred credentials;
+	if (!is_of_peer(local, fd, &credentials)) {
+		char why[128];
+		put_refusal(local, why, sizeof(why));
+		leave(local, fd);
+		fail(local, true, why);
+		return;
+	}
+	begin(local, fd);
+	if (!local->connected) {
+		fail(local, false, "no memory");
+	}
+}
 
 static int handle_retry(sd_event_source *source, uint64_t now, void *data) {
 	struct local *local = data;
 	const struct gidd *gidd = local->link->peer.gidd;
 	if (seal_is_on(gidd)) {
 		snprintf(local->link->why, sizeof(local->link->why), "%s", gidd->seal.text);
-		try_later(local);
-		return 0;
-	}
-	int fd = packet_stream_refuses(local->link->peer.source) == NULL
-			? gid_socket_connect(local->path, 0)
-			: -EMFILE;
-	if (fd >= 0) {
-		begin(local, fd);
+	} else {
+		try_now(local);
 	}
 	if (!local->connected) {
-		snprintf(local->link->why, sizeof(local->link->why), "%s: %s", local->path,
-				fd < 0 ? strerror(-fd) : "no memory");
 		try_later(local);
 	}
 	return 0;
 }
 
+/*
+ * The file may name a user whom this system does not know, as a container's: then only root and our
+ * own user may listen.
+ */
 static int open_connecting(struct local *local) {
 	struct gidd *gidd = local->link->peer.gidd;
+	if (listener_find_user(local->link->remote, &local->user) < 0) {
+		local->user = (uid_t)-1;
+	}
 	return sd_event_add_time_relative(gidd->event, &local->retry, CLOCK_MONOTONIC, 0,
 			RETRY_ACCURACY_US, handle_retry, local);
 }
@@ -166,16 +222,12 @@ static int open_connecting(struct local *local) {
 /* --- the lower number listens ----------------------------------------------------------------- */
 
 static bool may_come_in(struct local *local, int fd) {
-	struct ucred credentials = {.uid = (uid_t)-1};
-	socklen_t size = sizeof(credentials);
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) {
-		return false;
-	}
+	struct ucred credentials;
 	char who[64];
+	const bool may = is_of_peer(local, fd, &credentials);
 	peer_describe(who, sizeof(who), "a gidd", credentials.pid, credentials.uid);
 	peer_log(&local->link->peer, LOG_LEVEL_INFO, "%s connects", who);
-	return credentials.uid == 0 || credentials.uid == geteuid() ||
-			credentials.uid == local->user;
+	return may;
 }
 
 static void handle_connection(void *data, int fd) {
@@ -187,9 +239,9 @@ static void handle_connection(void *data, int fd) {
 		return;
 	}
 	if (!may_come_in(local, fd)) {
-		peer_log(&local->link->peer, LOG_LEVEL_WARNING,
-				"refused: user= of domain %s is another user",
-				local->link->remote->name);
+		char why[128];
+		put_refusal(local, why, sizeof(why));
+		peer_log(&local->link->peer, LOG_LEVEL_WARNING, "%s", why);
 		gid_closer_hang_up(fd);
 		return;
 	}

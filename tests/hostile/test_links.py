@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from gid_vm.preload import Preload
 from gidds import bell, link_state, wait_state
 from lib.cockpit import Cockpit
 from lib.gidwire import (
@@ -31,10 +32,11 @@ from lib.gidwire import (
     pack,
 )
 from lib.outcome import UNREADABLE, number, untouched
-from lib.program import PATIENCE, wait_for
+from lib.program import BUILD, PATIENCE, wait_for
 
 from lab.domains.configuration import configuration
 
+OTHER_USER = BUILD / "tests/lib/programs/other_user.so"
 MakeCockpit = Callable[..., Cockpit]
 REVALIDATE_AFTER_S = 5  # of the link
 
@@ -71,6 +73,27 @@ def test_no_other_user_takes_a_link(cockpit: Cockpit) -> None:
     cockpit.wait_log("open", "refused: user= of domain cluster is another user")
     assert link_state(cockpit, "open") == "up"
     assert "in its place" not in cockpit.log("open")
+
+
+def test_no_other_user_listens(make_cockpit: MakeCockpit) -> None:
+    """In the other gidd's place: what is shared with a domain goes to its user alone."""
+    cockpit = make_cockpit()
+    preload, others = Preload(OTHER_USER), cockpit.folder / "others"
+    settings = preload.env | {"OTHER_PEERS": str(others)}
+    cockpit.start("cluster", ["env", *(f"{name}={value}" for name, value in settings.items())])
+    preload.check("gidd")
+    others.touch()
+    cockpit.start("open")
+    words = "link/cluster.sock: refused: user= of domain open is another user"
+    cockpit.wait_log("cluster", words)
+    wait_for(
+        lambda: cockpit.log("open").count(" connects") > 2,
+        "it to try again, and not to say so again",
+    )
+    others.unlink()
+    cockpit.wait_links()
+    assert cockpit.log("cluster").count(words) == 1
+    assert link_state(cockpit, "cluster") == "up"
 
 
 def test_whatever_the_umask(make_cockpit: MakeCockpit) -> None:
