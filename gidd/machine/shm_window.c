@@ -81,6 +81,7 @@ static bool read_claim(const char *path, uint32_t domain, uint32_t *number) {
 struct places {
 	uint32_t reader; /* our domain; 0: the windows are our own */
 	char *paths[GID_WINDOWS_MAX];
+	bool is_told[GID_WINDOWS_MAX];	  /* by the machine: what claims the number is none of it */
 	uint32_t claims[GID_WINDOWS_MAX]; /* how many devices without an index claim the number */
 };
 
@@ -92,9 +93,18 @@ static void places_finish(struct places *places) {
 
 static void claim_device(struct places *places, uint32_t domain, const char *path) {
 	uint32_t number;
-	if (read_claim(path, domain, &number) && ++places->claims[number] == 1) {
+	if (read_claim(path, domain, &number) && !places->is_told[number] &&
+			++places->claims[number] == 1) {
 		places->paths[number] = realpath(path, NULL);
 	}
+}
+
+/* Whatever claims to be that window, before or after. */
+static void take_device(struct places *places, uint32_t number, const char *path) {
+	free(places->paths[number]);
+	places->paths[number] = realpath(path, NULL);
+	places->is_told[number] = true;
+	places->claims[number] = 0;
 }
 
 /* If several devices claim the same number, none of them is used. */
@@ -111,8 +121,8 @@ static void drop_unconfirmed(struct places *places, uint32_t domain) {
 }
 
 /*
- * The machine tells by a device's ACPI index which window it is. Without an index only its first
- * page tells it, which its owner may write.
+ * The machine tells by a device's ACPI index which window it is, and that counts. Without an index
+ * only its first page tells it, which its owner may write.
  */
 static void find_devices(struct places *places, uint32_t domain) {
 	DIR *folder = opendir(PCI_DEVICES);
@@ -129,9 +139,9 @@ static void find_devices(struct places *places, uint32_t domain) {
 			enable(entry->d_name);
 			claim_device(places, domain, path);
 		} else if (index % SHM_INDEX_STEP == domain && number < GID_WINDOWS_MAX &&
-				places->paths[number] == NULL) {
+				!places->is_told[number]) {
 			enable(entry->d_name);
-			places->paths[number] = realpath(path, NULL);
+			take_device(places, number, path);
 		}
 	}
 	if (folder != NULL) {
