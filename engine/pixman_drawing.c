@@ -512,7 +512,9 @@ struct converting {
 	const struct picture *source;
 	const struct placed *placed;
 	pixman_box32_t box; /* of the target, cut */
-	uint32_t *pixels;   /* for all of the source's box, or NULL */
+	/* Scaled or turned: from pixels of `box` to those of the source's box. */
+	pixman_transform_t transform;
+	pixman_filter_t filter;
 };
 
 #define STRIP 16 /* rows */
@@ -550,7 +552,8 @@ static int convert_plain_band(struct drawing *drawing, const void *data, int32_t
 /* Pixel for pixel, converted. */
 static int convert_plain(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source, const struct placed *placed) {
-	struct converting converting = {layer, source, placed, placed->box, NULL};
+	struct converting converting = {
+			.layer = layer, .source = source, .placed = placed, .box = placed->box};
 	if (!drawing_overlaps(drawing, &converting.box)) {
 		drawing->cost++;
 		return 0;
@@ -564,25 +567,117 @@ static int convert_plain(struct drawing *drawing, const struct engine_layer *lay
 	return bands_draw(&bands, &pixman_back_end, drawing);
 }
 
-static int convert_band(struct drawing *drawing, const void *data, int32_t y, int32_t rows) {
+/* --- scaled and turned ------------------------------------------------------------------------ */
+
+static double to_double(pixman_fixed_t fixed) {
+	return fixed / 65536.0;
+}
+
+/* From the first to the last pixel that samples around these places are made of, of `size`. */
+static void find_span(double least, double most, uint32_t size, uint32_t *first, uint32_t *count) {
+	/* A filter takes two, and one more at either side is for what is rounded. */
+	const double end = floor(most - 0.5) + 3, begin = floor(least - 0.5) - 1;
+	const uint32_t last = end < 1 ? 1 : end > size ? size : (uint32_t)end;
+	*first = begin < 0 ? 0 : begin > last - 1 ? last - 1 : (uint32_t)begin;
+	*count = last - *first;
+}
+
+/*
+ * The part of the source's box that some rows of the target are made of: it lies between what the
+ * centres of their pixels at the four corners are.
+ */
+static void find_part(
+		const struct converting *converting, int32_t y, int32_t rows, struct placed *part) {
+	const pixman_box32_t *box = &converting->box;
+	const double xs[] = {0.5, box->x2 - box->x1 - 0.5};
+	const double ys[] = {y - box->y1 + 0.5, y - box->y1 + rows - 0.5};
+	double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+	for (int i = 0; i < 4; i++) {
+		for (int k = 0; k < 2; k++) {
+			const pixman_fixed_t *row = converting->transform.matrix[k];
+			const double at = to_double(row[0]) * xs[i & 1] +
+					to_double(row[1]) * ys[i >> 1] + to_double(row[2]);
+			least[k] = fmin(least[k], at);
+			most[k] = fmax(most[k], at);
+		}
+	}
+	*part = *converting->placed;
+	find_span(least[0], most[0], converting->placed->width, &part->x, &part->width);
+	find_span(least[1], most[1], converting->placed->height, &part->y, &part->height);
+}
+
+static uint64_t pixels_in(const struct placed *part) {
+	return (uint64_t)part->width * part->height;
+}
+
+/* Rows that are made of one part, which is found inside of the source's box. */
+static int scale_part(struct drawing *drawing, const struct converting *converting, int32_t y,
+		int32_t rows, const struct placed *part) {
+	pixman_transform_t transform = converting->transform;
+	struct placed in_source = *part;
+	struct composing composing = {.layer = converting->layer,
+			.pixels = {.format = PIXMAN_a8r8g8b8,
+					.width = (int)part->width,
+					.height = (int)part->height,
+					.words = scratch_of(drawing, pixels_in(part)),
+					.stride = (int)part->width * 4,
+					.transform = &transform,
+					.filter = converting->filter},
+			.x = -converting->box.x1,
+			.y = -converting->box.y1,
+			.box = converting->box};
+	if (composing.pixels.words == NULL) {
+		return -ENOMEM;
+	}
+	in_source.x += converting->placed->x;
+	in_source.y += converting->placed->y;
+	convert_rows(converting->layer, converting->source, &in_source, in_source.y, part->height,
+			composing.pixels.words);
+	drawing->cost += pixels_in(part);
+	transform.matrix[0][2] -= pixman_int_to_fixed((int)part->x);
+	transform.matrix[1][2] -= pixman_int_to_fixed((int)part->y);
+	return compose_band(drawing, &composing, y, rows);
+}
+
+/* As many rows at a time as are made of pixels for which there is scratch memory. */
+static int scale_band(struct drawing *drawing, const void *data, int32_t y, int32_t rows) {
 	const struct converting *converting = data;
-	const struct placed *placed = converting->placed;
-	convert_rows(converting->layer, converting->source, placed, placed->y + (uint32_t)y,
-			(uint32_t)rows, converting->pixels + (size_t)placed->width * (size_t)y);
-	drawing->cost += (uint64_t)placed->width * (uint64_t)rows;
+	struct placed part;
+	int32_t here;
+	for (const int32_t end = y + rows; y < end; y += here) {
+		here = end - y;
+		find_part(converting, y, here, &part);
+		while (pixels_in(&part) > PART_PIXELS && here > 1) {
+			here /= 2;
+			find_part(converting, y, here, &part);
+		}
+		int ret = scale_part(drawing, converting, y, here, &part);
+		if (ret < 0) {
+			return ret;
+		}
+	}
 	return 0;
 }
 
-/* All of a source's box, to the scratch memory. */
-static int convert(struct drawing *drawing, const struct engine_layer *layer,
-		const struct picture *source, const struct placed *placed) {
-	const struct converting converting = {layer, source, placed, placed->box,
-			scratch_of(drawing, (size_t)placed->width * placed->height)};
-	const struct bands bands = {.draw = convert_band,
-			.data = &converting,
-			.last = (int32_t)placed->height,
-			.width = placed->width};
-	return converting.pixels == NULL ? -ENOMEM : bands_draw(&bands, &pixman_back_end, drawing);
+/* How many pixels of the source a row of the target takes. */
+static uint32_t source_work(const struct converting *converting) {
+	const int32_t rows = converting->box.y2 - converting->box.y1;
+	struct placed all, row;
+	find_part(converting, converting->box.y1, rows, &all);
+	find_part(converting, converting->box.y1, 1, &row);
+	const uint64_t each = pixels_in(&all) / (uint64_t)rows + 1;
+	return (uint32_t)(each < pixels_in(&row) ? each : pixels_in(&row));
+}
+
+static int convert_scaled(struct drawing *drawing, const struct converting *converting) {
+	const struct bands bands = {.draw = scale_band,
+			.data = converting,
+			.first = converting->box.y1,
+			.last = converting->box.y2,
+			.width = (uint32_t)(converting->box.x2 - converting->box.x1) +
+					source_work(converting),
+			.band_pixels = PART_PIXELS / 2};
+	return bands_draw(&bands, &pixman_back_end, drawing);
 }
 
 /*
@@ -599,48 +694,42 @@ static uint32_t *corner_of(const struct picture *source, const struct placed *pl
 }
 
 /*
- * The source's box alone, whose edges are repeated outside: a filter takes nothing from beside the
- * box. Converts it, if pixman cannot read it where it is.
+ * Of the source's box alone, whose edges are repeated outside: a filter takes nothing from beside
+ * the box. What pixman cannot read where it is, is converted.
  */
-static int pixels_of_box(struct drawing *drawing, const struct engine_layer *layer,
-		const struct picture *source, const struct placed *placed, struct pixels *pixels) {
-	const struct gid_layout *layout = &source->layout;
-	uint32_t *corner = corner_of(source, placed);
-	pixels->width = (int)placed->width;
-	pixels->height = (int)placed->height;
-	if (corner != NULL && !is_converted(layer, layout->fourcc)) {
-		pixels->format = pixman_of(layout->fourcc);
-		pixels->words = corner;
-		pixels->stride = (int)layout->planes[0].stride;
-		return 0;
-	}
-	int ret = convert(drawing, layer, source, placed);
-	pixels->format = PIXMAN_a8r8g8b8;
-	pixels->words = drawing->scratch;
-	pixels->stride = (int)placed->width * 4;
-	return ret;
-}
-
 static int compose_scaled(struct drawing *drawing, const struct engine_layer *layer,
 		const struct picture *source, const struct placed *placed) {
-	pixman_transform_t transform;
-	struct composing composing = {.layer = layer, .box = placed->box};
-	if (!drawing_overlaps(drawing, &composing.box)) {
+	const struct gid_layout *layout = &source->layout;
+	struct converting converting = {.layer = layer,
+			.source = source,
+			.placed = placed,
+			.box = placed->box,
+			.filter = layer->filter == ENGINE_BILINEAR ? PIXMAN_FILTER_BILINEAR
+								   : PIXMAN_FILTER_NEAREST};
+	if (!drawing_overlaps(drawing, &converting.box)) {
 		drawing->cost++;
 		return 0;
 	}
-	int ret = pixels_of_box(drawing, layer, source, placed, &composing.pixels);
-	if (ret == 0) {
-		ret = placed_transform(&transform, placed, layer->transform, &composing.box);
-	}
+	int ret = placed_transform(
+			&converting.transform, placed, layer->transform, &converting.box);
 	if (ret < 0) {
 		return ret;
 	}
-	composing.pixels.transform = &transform;
-	composing.pixels.filter = layer->filter == ENGINE_BILINEAR ? PIXMAN_FILTER_BILINEAR
-								   : PIXMAN_FILTER_NEAREST;
-	composing.x = -composing.box.x1;
-	composing.y = -composing.box.y1;
+	uint32_t *corner = corner_of(source, placed);
+	if (corner == NULL || is_converted(layer, layout->fourcc)) {
+		return convert_scaled(drawing, &converting);
+	}
+	const struct composing composing = {.layer = layer,
+			.pixels = {.format = pixman_of(layout->fourcc),
+					.width = (int)placed->width,
+					.height = (int)placed->height,
+					.words = corner,
+					.stride = (int)layout->planes[0].stride,
+					.transform = &converting.transform,
+					.filter = converting.filter},
+			.x = -converting.box.x1,
+			.y = -converting.box.y1,
+			.box = converting.box};
 	return compose(drawing, &composing);
 }
 

@@ -206,6 +206,104 @@ static void test_scaled(void) {
 			"the largest picture is drawn at its right place");
 }
 
+/* --- large sources ---------------------------------------------------------------------------- */
+
+#define SCRATCH_MOST ((size_t)1 << 20) /* pixels */
+
+static uint32_t random_below(uint32_t end) {
+	static uint32_t state = 1;
+	state = state * 1664525 + 1013904223;
+	return (uint32_t)((uint64_t)(state >> 8) * end >> 24);
+}
+
+/* In memory of its own, which its caller frees. */
+static struct picture make_noise(uint32_t fourcc, uint32_t width, uint32_t height) {
+	struct picture picture = {0};
+	gid_layout_init(&picture.layout, fourcc, width, height, 64);
+	const size_t words = gid_layout_size(&picture.layout) / 4;
+	uint32_t *pixels = calloc(words, 4);
+	for (size_t i = 0; i < words; i++) {
+		pixels[i] = 0xff000000 | random_below(1 << 24);
+	}
+	picture.memory = (const uint8_t *)pixels;
+	return picture;
+}
+
+static void free_noise(const struct picture *picture) {
+	free((void *)picture->memory);
+}
+
+/* Somewhere, of any size, turned in any way. */
+static struct engine_layer make_any(const struct gid_layout *source) {
+	struct engine_layer layer = layer_at((int16_t)((int)random_below(400) - 200),
+			(int16_t)((int)random_below(300) - 150));
+	layer.source_x = (uint16_t)random_below(source->width / 2);
+	layer.source_y = (uint16_t)random_below(source->height / 2);
+	layer.source_width = (uint16_t)(1 + random_below(source->width / 2));
+	layer.source_height = (uint16_t)(1 + random_below(source->height / 2));
+	layer.width = (uint16_t)(1 + random_below(random_below(2) ? 400 : 4000));
+	layer.height = (uint16_t)(1 + random_below(random_below(2) ? 300 : 3000));
+	layer.transform = (uint8_t)random_below(8);
+	layer.filter = random_below(2) ? ENGINE_BILINEAR : ENGINE_NEAREST;
+	return layer;
+}
+
+/*
+ * A picture that is converted as it is scaled looks as one that is not: that of a straight alpha
+ * which is 1 everywhere.
+ */
+static void test_converted_in_parts(void) {
+	const struct picture source = make_noise(DRM_FORMAT_ARGB8888, 3000, 2000);
+	const struct picture targets[] = {make_noise(DRM_FORMAT_XRGB8888, 320, 240),
+			make_noise(DRM_FORMAT_XRGB8888, 320, 240)};
+	const size_t size = gid_layout_size(&targets[0].layout);
+	int same = 0;
+	const int count = 200;
+	for (int i = 0; i < count; i++) {
+		struct engine_layer layer = make_any(&source.layout);
+		int ret = 0;
+		for (int k = 0; k < 2; k++) {
+			layer.flags = k == 0 ? 0 : ENGINE_LAYER_STRAIGHT;
+			ret |= drawing_begin(
+					&drawing, &targets[k].layout, (void *)targets[k].memory);
+			ret |= fill(&drawing, ENGINE_SRC, 0xff000000,
+					(struct engine_rectangle){0, 0, 320, 240});
+			ret |= drawing_layer(&drawing, &layer, &source);
+		}
+		same += ret == 0 && memcmp(targets[0].memory, targets[1].memory, size) == 0;
+	}
+	tap_ok(same == count, "what is converted in parts has no seams: %d of %d", same, count);
+	tap_ok(drawing.scratch_size <= SCRATCH_MOST,
+			"and takes as much memory for a large picture as for others: %zu pixels",
+			drawing.scratch_size);
+	drawing_forget(&drawing);
+	free_noise(&source);
+	free_noise(&targets[0]);
+	free_noise(&targets[1]);
+}
+
+/* To one pixel, and to one row or column of a size that only a large picture has. */
+static void test_much_smaller(void) {
+	static struct bitmap target;
+	const struct picture source = make_noise(DRM_FORMAT_NV12, 8192, 4096);
+	static const uint16_t sizes[][2] = {{1, 1}, {WIDTH, 1}, {1, HEIGHT}, {WIDTH, HEIGHT}};
+	int ret = 0;
+	bitmap_init(&target, DRM_FORMAT_XRGB8888, WIDTH, HEIGHT, 0);
+	drawing_begin(&drawing, &target.layout, slot_of(&target));
+	for (size_t i = 0; i < 8 * sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct engine_layer layer = layer_at(0, 0);
+		layer.transform = (uint8_t)(i % 8);
+		layer.filter = ENGINE_BILINEAR;
+		layer.width = sizes[i / 8][0];
+		layer.height = sizes[i / 8][1];
+		ret |= drawing_layer(&drawing, &layer, &source);
+	}
+	tap_ok(ret == 0 && guards_hold(&target) && drawing.scratch_size <= SCRATCH_MOST,
+			"nor for one that becomes very small: %zu pixels", drawing.scratch_size);
+	drawing_forget(&drawing);
+	free_noise(&source);
+}
+
 /* --- colours ---------------------------------------------------------------------------------- */
 
 /* Y, U and V of a pixel by the standards' own formulas, from red, green and blue of 0..1. */
@@ -341,6 +439,8 @@ int main(void) {
 	test_straight();
 	test_turned();
 	test_scaled();
+	test_converted_in_parts();
+	test_much_smaller();
 	test_colours();
 	test_masks();
 	drawing_finish(&drawing);
