@@ -28,13 +28,19 @@ uint32_t gid_list_room(const struct gid_canvas *canvas) {
 			: canvas->options.list_words - canvas->count;
 }
 
-/* Takes the list that was begun to a batch with more room. */
+/*
+ * Takes the list that was begun to a batch with more room. Not to another engine's, who may come
+ * while a slot is waited for: what the list builds upon was told to the one before.
+ */
 static int move(struct gid_canvas *canvas, uint64_t words) {
 	const uint32_t *from = canvas->words;
-	if (canvas->batch_epoch != canvas->epoch) {
+	const uint64_t epoch = canvas->batch_epoch;
+	if (epoch == canvas->epoch) {
+		canvas->error = canvas_open_batch(canvas, canvas->count + (uint32_t)words);
+	}
+	if (epoch != canvas->epoch) {
 		return fail(canvas, -ENOTCONN, "the engine went while the list was made");
 	}
-	canvas->error = canvas_open_batch(canvas, canvas->count + (uint32_t)words);
 	if (canvas->error == 0) {
 		/* The slot may be the same one: an engine that sleeps does not hold it. */
 		canvas->words = (uint32_t *)canvas->batch + canvas->end;

@@ -477,6 +477,9 @@ static int send_batch(struct gid_canvas *canvas) {
 		}
 		sleep_until(canvas, UINT64_MAX); /* until one of those under way is back */
 		dispatch_all(canvas);
+		if (canvas->batch_epoch != canvas->epoch) {
+			return canvas_fail(canvas, -ENOTCONN, "%s", memory_went);
+		}
 	}
 }
 

@@ -168,6 +168,54 @@ static void test_lists_taken(void) {
 	gid_canvas_destroy(canvas);
 }
 
+static bool is_served(struct gid_canvas *canvas) {
+	for (long end = cockpit_now_ms() + COCKPIT_PATIENCE_MS;
+			!gid_canvas_is_connected(canvas) && cockpit_now_ms() < end;) {
+		cockpit_sleep_ms(5);
+		gid_domain_dispatch(domain);
+		gid_canvas_dispatch(canvas);
+	}
+	return gid_canvas_is_connected(canvas);
+}
+
+/*
+ * The engine ends, and another one comes, while a list is made that has to move to a batch with
+ * room: it does not say how large the canvas is, which only the one before was told.
+ */
+static void test_engine_changes(void) {
+	static struct gid_point points[32000];
+	struct gid_canvas *canvas = NULL;
+	const struct gid_canvas_options options = {.size = sizeof(options),
+			.width = 64,
+			.height = 48,
+			.list_words = 65536,
+			.connect_ms = COCKPIT_PATIENCE_MS};
+	if (gid_canvas_create(domain, "cluster", "panel", &options, &canvas) < 0) {
+		tap_ok(false, "a canvas with long lists: %s", gid_canvas_create_error());
+		return;
+	}
+	int drawn = draw(canvas);
+	engine_stop(engine);
+	gid_list_begin(canvas);
+	gid_list_points(canvas, 0xff000000, points, 4000);
+	gid_list_submit(canvas, NULL);
+	while (gid_slab_take(canvas->slab) >= 0) { /* only the engine can give one back */
+	}
+	gid_list_begin(canvas);
+	gid_list_points(canvas, 0xff000000, points, 32000);
+	kill(engine, SIGKILL);
+	waitpid(engine, NULL, 0);
+	start_engine(STDERR_FILENO);
+	gid_list_points(canvas, 0xff000000, points, 32000);
+	const bool connected = is_served(canvas);
+	int ret = gid_list_submit(canvas, NULL);
+	tap_ok(drawn == 0 && connected && ret == -ENOTCONN,
+			"a list that was begun for an engine that went is not another one's: %d, %s",
+			ret, gid_canvas_error(canvas));
+	tap_ok(draw(canvas) == 0, "the next one is drawn: %s", gid_canvas_error(canvas));
+	gid_canvas_destroy(canvas);
+}
+
 /* What it says of lists that it refuses meanwhile is heard. */
 static void test_report_moves(void) {
 	struct gid_canvas *canvas = engine_make_canvas(domain, "panel", 64, 48);
@@ -296,6 +344,7 @@ int main(void) {
 	test_first();
 	test_lists_move();
 	test_lists_taken();
+	test_engine_changes();
 	test_report_moves();
 	test_left_out();
 	tap_ok(end_engine() == 0, "the engine ends in good order");
