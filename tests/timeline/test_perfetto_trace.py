@@ -227,6 +227,46 @@ def test_packets_in_bundles(tmp_path: Path) -> None:
             read_packets(tmp_path, SERVICE, Packet(compressed_packets=bad))
 
 
+def test_bundles_without_end(tmp_path: Path) -> None:
+    """Of a few bytes each, which are a thousand times as many when they are unpacked."""
+    large = Packet()
+    large.track_descriptor.name = bytes(60 << 20)
+    bundle = Packet(compressed_packets=zlib.compress(file_of([large])))
+    with pytest.raises(PerfettoTraceError, match="more than 128 MiB"):
+        read_packets(tmp_path, SERVICE, *[bundle] * 3, event(101 * S, INSTANT))
+
+
+def told(what: str, number: int) -> object:
+    packet = Packet(trusted_packet_sequence_id=number if what == "writers" else 1)
+    if what == "names":
+        packet.interned_data.event_names.add(iid=number, name=b"n")
+    elif what == "tracks":
+        packet.track_descriptor.uuid = number
+    elif what == "clocks":
+        packet.clock_snapshot.clocks.add(clock_id=MONOTONIC, timestamp=number)
+    elif what == "annotations":
+        packet = event(101 * S, INSTANT)
+        packet.track_event.debug_annotations.add(name=str(number).encode(), int_value=1)
+    return packet
+
+
+@pytest.mark.parametrize("what", ["writers", "names", "tracks", "clocks", "annotations"])
+def test_more_than_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    monkeypatch.setattr("gid_timeline.perfetto_trace._KEPT_MAX", 100)
+    packets = [told(what, number) for number in range(1, 102)]
+    with pytest.raises(PerfettoTraceError, match="than can be kept"):
+        read_packets(tmp_path, SERVICE, event(101 * S, INSTANT), *packets)
+
+
+def test_names_that_are_told_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after each time that a writer begins anew, which is often in a long trace."""
+    monkeypatch.setattr("gid_timeline.perfetto_trace._KEPT_MAX", 100)
+    again = event(101 * S, INSTANT, sequence_flags=STATE_CLEARED, name_iid=1)
+    again.interned_data.event_names.add(iid=1, name=b"again")
+    again.track_descriptor.uuid = 7
+    assert len(read_packets(tmp_path, SERVICE, *[again] * 1000)) == 1000
+
+
 def test_bundles_in_bundles(tmp_path: Path) -> None:
     """Perfetto makes none; of a thousand the innermost could not be reached."""
     packed = file_of([event(101 * S, INSTANT, "within")])

@@ -31,7 +31,10 @@ from .perfetto_schema import (
 
 _FILE_MAX = 1 << 27  # bytes
 _EVENTS_MAX = 500_000  # Weston's of some minutes
-_UNPACKED_MAX = 1 << 26  # bytes of one bundle of packets
+_BUNDLE_MAX = 1 << 26  # bytes of one bundle of packets, unpacked
+_UNPACKED_MAX = _FILE_MAX  # and of all of them
+_KEPT_MAX = 4_000_000  # names, tracks, clocks and parts of events: some 200 bytes each
+_WRITER_PARTS = 4  # a writer is as much as so many of these
 _PARENTS_MAX = 32
 _PID = 40_000  # and the process's number: those below are of our own
 _KINDS = (SLICE_BEGIN, SLICE_END, INSTANT, COUNTER)
@@ -64,6 +67,9 @@ class _Sequence:
     names: dict[int, bytes] = field(default_factory=dict)
     keys: dict[int, bytes] = field(default_factory=dict)
     texts: dict[int, bytes] = field(default_factory=dict)
+
+    def kept(self) -> int:
+        return len(self.names) + len(self.keys) + len(self.texts)
 
     def forget(self) -> None:
         self.knows, self.clock, self.track = True, BOOTTIME, 0
@@ -109,6 +115,8 @@ class PerfettoTrace:
     count: int = 0
     lost: int = 0  # that cannot be understood, for what they build upon was lost
     cut: bool = False  # its end is missing
+    _kept: int = 0
+    _unpacked: int = 0  # bytes
     _tracks: dict[int, _Track] = field(default_factory=dict)
     _snapshots: list[dict[int, int]] = field(default_factory=list)
     _sequences: dict[int, _Sequence] = field(default_factory=lambda: defaultdict(_Sequence))
@@ -122,8 +130,11 @@ class PerfettoTrace:
                 raise PerfettoTraceError("a bundle of packets is in another one")
             self._unpack(packet.compressed_packets)
             return
+        if packet.trusted_packet_sequence_id not in self._sequences:
+            self._keep(_WRITER_PARTS)
         sequence = self._sequences[packet.trusted_packet_sequence_id]
         if packet.incremental_state_cleared or packet.sequence_flags & STATE_CLEARED:
+            self._kept -= sequence.kept()
             sequence.forget()
         elif packet.previous_packet_dropped:
             sequence.knows = False
@@ -139,7 +150,7 @@ class PerfettoTrace:
             (sequence.keys, packet.interned_data.debug_annotation_names),
             (sequence.texts, packet.interned_data.debug_annotation_string_values),
         ):
-            known.update((one.iid, one.name) for one in told)
+            self._learn(known, told)
         when = self._when(sequence, packet) if packet.HasField("timestamp") else None
         if packet.HasField("track_descriptor"):
             self._describe(packet.track_descriptor)
@@ -152,17 +163,36 @@ class PerfettoTrace:
             else:
                 raise PerfettoTraceError(f"it has more than {_EVENTS_MAX} events")
 
+    def _keep(self, count: int) -> None:
+        self._kept += count
+        if self._kept > _KEPT_MAX:
+            raise PerfettoTraceError("it tells of more names, tracks and clocks than can be kept")
+
+    def _learn(self, known: dict[int, bytes], told: Any) -> None:
+        """Names that later packets say by their numbers. Until that is known all are new."""
+        before = len(known)
+        self._keep(len(told))
+        known.update((one.iid, one.name) for one in told)
+        self._kept -= before + len(told) - len(known)
+
     def _unpack(self, packed: bytes) -> None:
         unpacker = zlib.decompressobj()
+        most = min(_BUNDLE_MAX, _UNPACKED_MAX - self._unpacked)
         try:
-            packets = unpacker.decompress(packed, _UNPACKED_MAX)
+            packets = unpacker.decompress(packed, most + 1)
         except zlib.error as error:
             raise PerfettoTraceError(f"packets that cannot be unpacked: {error}") from error
-        if unpacker.unconsumed_tail:
+        if len(packets) > _BUNDLE_MAX:
             raise PerfettoTraceError("a bundle of packets is too large")
+        if len(packets) > most:
+            raise PerfettoTraceError(
+                f"its bundles of packets have more than {_UNPACKED_MAX >> 20} MiB"
+            )
+        self._unpacked += len(packets)
         self.cut |= _add_all(self, packets, is_packed=True)
 
     def _set_clocks(self, sequence: _Sequence, clocks: Any) -> None:
+        self._keep(len(clocks))
         common = {one.clock_id: one.timestamp for one in clocks if one.clock_id < 64}
         if not common:
             return
@@ -190,6 +220,7 @@ class PerfettoTrace:
         return own.other, own.other_began + passed
 
     def _describe(self, told: Any) -> None:
+        self._keep(told.uuid not in self._tracks)
         track = self._tracks[told.uuid] = _Track(told.name or told.static_name, told.parent_uuid)
         if told.HasField("process"):
             command = told.process.cmdline[0] if told.process.cmdline else b""
@@ -203,9 +234,11 @@ class PerfettoTrace:
             track.is_incremental = told.counter.is_incremental
 
     def _take(self, sequence: _Sequence, told: Any, clock: int, time: int) -> None:
+        flows = (*told.flow_ids, *told.terminating_flow_ids)
+        self._keep(len(told.debug_annotations) + len(flows))
         event = _Event(told.type, sequence.pid, clock, time)
         event.name = told.name or sequence.names.get(told.name_iid, b"")
-        event.flows = (*told.flow_ids, *told.terminating_flow_ids)
+        event.flows = flows
         is_double = told.HasField("double_counter_value")
         event.value = told.double_counter_value if is_double else told.counter_value
         for one in told.debug_annotations:
