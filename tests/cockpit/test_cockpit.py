@@ -122,6 +122,26 @@ def test_up_again_starts_only_what_is_missing(tool: Tool) -> None:
     assert tool.status()["open"]["pid"] == first["open"]["pid"]
 
 
+def test_two_that_start_them_at_once(tool: Tool) -> None:
+    """Whoever comes second waits, and finds them running."""
+    programs, starts = tool.folder / "programs", tool.runtime / "starts"
+    programs.mkdir()
+    (programs / "gidd").write_text(
+        f'#!/bin/sh\ncase "$*" in *--domain*) echo >>"{starts}"; sleep 2 ;; esac\n'
+        f'exec "{BUILD / "gidd" / "gidd"}" "$@"\n'
+    )
+    (programs / "gidd").chmod(0o755)
+    tool.env["PATH"] = f"{programs}:{tool.env['PATH']}"
+    command = ["gid-cockpit", "--config", str(tool.config), "up"]
+    with subprocess.Popen(command, env=tool.env, stdout=subprocess.PIPE, text=True) as first:
+        wait_for(starts.exists, "the first start")
+        second = tool.run("up")
+        said, _ = first.communicate(timeout=PATIENCE)
+    assert (second.returncode, second.stderr, first.returncode) == (0, "", 0)
+    assert "open: started" in said and "open: runs already" in second.stdout
+    assert starts.read_text() == "\n\n", "each of the two once"
+
+
 def test_a_killed_gidd_is_seen_and_replaced(tool: Tool) -> None:
     assert tool.run("up").returncode == 0
     killed = tool.status()["open"]["pid"]

@@ -93,6 +93,7 @@ def test_each_path_is_listed(tool: Tool) -> None:  # noqa: F811
         "RUNTIME/window/NAME",
         "RUNTIME/window/NAME/FILE",
         "RUNTIME/log/NAME/FILE",
+        "RUNTIME/NAME/start.lock",
     }
 
 
@@ -119,6 +120,24 @@ def test_what_a_guest_boots_from_is_made_anew(
     (programs / "zstd").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     assert unpack_kernel(image, tmp_path / "kernel") == tmp_path / "kernel"
+
+
+@pytest.mark.parametrize("kind", ["link", "hard link", "pipe"])
+def test_a_lock_is_nobody_elses(tool: Tool, kind: str) -> None:  # noqa: F811
+    """As the domain's user could put another domain's in its place, which would then be held."""
+    place, victim = tool.runtime / "open" / "start.lock", tool.folder / "victim"
+    place.parent.mkdir(parents=True)
+    victim.touch()
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "link":
+        place.symlink_to(victim)
+    else:
+        place.hardlink_to(victim)
+    result = tool.run("up", "open")
+    assert (result.returncode, result.stderr.count("\n")) == (1, 1)
+    assert f"gid-cockpit: {place}: " in result.stderr
+    assert not (tool.runtime / "open" / "gidd.sock").exists()
 
 
 @pytest.mark.parametrize("link", ["file", "folder"])

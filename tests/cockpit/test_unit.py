@@ -38,6 +38,22 @@ def guest(tool: Tool) -> Tool:  # noqa: F811
 
 
 @contextmanager
+def begun(tool: Tool, **environment: str) -> Iterator[subprocess.Popen]:  # noqa: F811
+    process = subprocess.Popen(
+        ["gid-cockpit", "--config", str(tool.config), "guest", "open"],
+        env=tool.env | environment,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+@contextmanager
 def service(tool: Tool) -> Iterator[tuple[subprocess.Popen, int]]:  # noqa: F811
     """The command once it is ready, and QEMU's process."""
     place = tool.folder / "notify"
@@ -45,19 +61,9 @@ def service(tool: Tool) -> Iterator[tuple[subprocess.Popen, int]]:  # noqa: F811
         place.unlink(missing_ok=True)
         ready.bind(str(place))
         ready.settimeout(PATIENCE)
-        process = subprocess.Popen(
-            ["gid-cockpit", "--config", str(tool.config), "guest", "open"],
-            env=tool.env | {"NOTIFY_SOCKET": str(place)},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
+        with begun(tool, NOTIFY_SOCKET=str(place)) as process:
             assert b"READY=1" in ready.recv(4096).splitlines()
             yield process, tool.status()["open"]["pid"]
-        finally:
-            process.kill()
-            process.wait()
-            process.stderr.close()
 
 
 def test_it_lives_as_long_as_its_guest(guest: Tool) -> None:
@@ -98,6 +104,23 @@ def test_a_busy_machine(guest: Tool) -> None:  # noqa: F811
     put_before_qemu(guest, f'sleep 12; exec {shutil.which("qemu-system-x86_64")} "$@"')
     with service(guest) as (_, qemu):
         assert is_alive(qemu)
+
+
+@pytest.mark.timeout(200)
+def test_two_that_start_it_at_once(guest: Tool) -> None:  # noqa: F811
+    """Whoever comes second waits, finds it running, and leaves it alone."""
+    assert guest.run("up", "host").returncode == 0
+    starts = guest.folder / "starts"
+    put_before_qemu(
+        guest, f'echo >>"{starts}"; sleep 3; exec {shutil.which("qemu-system-x86_64")} "$@"'
+    )
+    with begun(guest) as first:
+        wait_for(starts.exists, "the first start")
+        second = guest.run("guest", "open")
+        assert (second.returncode, "runs already: process" in second.stderr) == (1, True)
+        assert first.poll() is None
+        assert is_alive(guest.status()["open"]["pid"])
+        assert starts.read_text() == "\n"
 
 
 @pytest.mark.timeout(200)

@@ -34,6 +34,7 @@ from .machine import Guest, make, work_folder
 from .process import ENDS, uninterrupted
 from .quadlet import to_quadlet
 from .reload import reload as reload_one
+from .start_lock import start_lock
 from .state import (
     LINK_SECONDS,
     Runs,
@@ -78,15 +79,14 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
     chosen = in_order(configuration, options.domain)
     try:
         for one in chosen:
-            pid = one.pid()
-            if pid is not None:
-                note = check_file(configuration, one)
-                if isinstance(one, Guest) or not one.lacks():
-                    say(f"{one.domain.name}: runs already (process {pid}){note}")
-                    continue
-            with uninterrupted():
-                pid = one.start()
-                started.append(one)
+            if says_that_it_runs(configuration, one):
+                continue
+            with start_lock(configuration, one.domain):
+                if says_that_it_runs(configuration, one):
+                    continue  # another gid-cockpit has just started it
+                with uninterrupted():
+                    pid = one.start()
+                    started.append(one)
             say(f"{one.domain.name}: {paint('started', True)} (process {pid})")
     except BaseException:
         end_started(started)
@@ -94,6 +94,18 @@ def up(configuration: Configuration, options: argparse.Namespace) -> int:
     wait_for_links(configuration, chosen)
     say_what_next(configuration, chosen)
     return 0
+
+
+def says_that_it_runs(configuration: Configuration, one: Runs) -> bool:
+    """Whether all of the domain runs already. CockpitError: it is of another cockpit."""
+    pid = one.pid()
+    if pid is None:
+        return False
+    note = check_file(configuration, one)
+    if isinstance(one, Daemon) and one.lacks():
+        return False
+    say(f"{one.domain.name}: runs already (process {pid}){note}")
+    return True
 
 
 def end_started(started: list[Runs]) -> None:

@@ -8,6 +8,7 @@ import socket
 from .configuration import CockpitError, Configuration, Domain
 from .machine import Guest
 from .process import ENDS, uninterrupted
+from .start_lock import start_lock
 
 
 class Ended(Exception):
@@ -30,17 +31,18 @@ def tell_systemd(words: str) -> None:
 
 def serve(configuration: Configuration, domain: Domain) -> None:
     """Starts the guest, and waits. The signals of ENDS power it off. CockpitError: it has ended."""
-    guest = Guest(configuration, domain)
-    if (pid := guest.pid()) is not None:
-        raise CockpitError(f"the guest {domain.name} runs already: process {pid}")
+    guest, pid = Guest(configuration, domain), None
     before = {
         number: signal.signal(number, _end)
         for number in ENDS
         if signal.getsignal(number) != signal.SIG_IGN  # as after nohup
     }
     try:
-        with uninterrupted():  # before it can be asked nobody could end it
-            pid = guest.start(logs=False)
+        with start_lock(configuration, domain):
+            if (other := guest.pid()) is not None:
+                raise CockpitError(f"the guest {domain.name} runs already: process {other}")
+            with uninterrupted():  # before it can be asked nobody could end it
+                pid = guest.start(logs=False)
         tell_systemd(f"READY=1\nSTATUS=QEMU is process {pid}")
         _, status = os.waitpid(pid, 0)
         raise CockpitError(f"QEMU of {domain.name} has ended: {_why(status)}")
@@ -49,7 +51,8 @@ def serve(configuration: Configuration, domain: Domain) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        guest.stop()
+        if pid is not None:
+            guest.stop()
 
 
 def _why(status: int) -> str:
