@@ -5,6 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 
 import jinja2
 
@@ -27,20 +28,27 @@ _BESIDE = (
 
 @dataclass(frozen=True)
 class Curve:
-    """`grows`: None if growth is no defect here."""
+    """`grows`: None if growth is no defect here. `unnoticed`: how much of it may not be seen."""
 
     name: str
     unit: str
     hours: Sequence[float]
     values: Sequence[float]
     growth: Growth
-    grows: bool | None
+    grows: bool | None = None
+    unnoticed: float = 0.0
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the value could have doubled, and nobody would know."""
+        return self.grows is False and self.unnoticed >= fmean(self.values)
 
     @property
     def verdict(self) -> str:
         unit = f" {self.unit}" if self.unit else ""
         slope, margin = self.growth.slope, self.growth.margin
         what = {None: "", True: ": IT GROWS", False: ": does not grow"}[self.grows]
+        what = ": too few samples to tell" if self.is_blind else what
         return f"{self.name}: {slope:+.3g} ± {margin:.2g}{unit} an hour{what}"
 
     @property
@@ -92,18 +100,22 @@ class Result:
                 judged.append((f"{program}: {what}", unit, least, values, found))
         grow = which_grow([(found, least) for _, _, least, _, found in judged])
         curves = [
-            Curve(name, unit, hours, values, found, grows)
+            Curve(name, unit, hours, values, found, grows, found.unnoticed(len(judged)))
             for (name, unit, _, values, found), grows in zip(judged, grow, strict=True)
         ]
         for key, name, unit in _BESIDE if self.samples else ():
             values = [sample[key] for sample in self.samples]
             found = growth(hours[first:], values[first:])
-            curves.append(Curve(name, unit, hours, values, found, None))
+            curves.append(Curve(name, unit, hours, values, found))
         return curves
 
     @property
     def growing(self) -> list[str]:
         return [curve.name for curve in self.curves() if curve.grows]
+
+    @property
+    def blind(self) -> list[str]:
+        return [curve.name for curve in self.curves() if curve.is_blind]
 
     @property
     def explained(self) -> list[str]:
@@ -125,7 +137,8 @@ class Result:
 
     @property
     def is_good(self) -> bool:
-        return len(self.judged) >= LEAST and not self.broken and not self.growing
+        is_told = len(self.judged) >= LEAST and not self.blind
+        return is_told and not self.broken and not self.growing
 
     @property
     def verdict(self) -> str:
@@ -137,6 +150,8 @@ class Result:
             return "It was too short: all of it was warm-up."
         if len(self.judged) < LEAST:
             return f"It was too short: after the warm-up are fewer than {LEAST} samples."
+        if self.blind:
+            return f"It was too short: these could have doubled unnoticed: {', '.join(self.blind)}."
         return "Nothing grows."
 
 

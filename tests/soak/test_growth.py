@@ -125,6 +125,45 @@ def test_of_fewer_than_three_samples_nobody_can_tell(left: int, good: bool) -> N
     assert ("It was too short" in found.verdict) == (not good)
 
 
+def of_noise(samples: int) -> Result:
+    """Of a heap that varies by a tenth and does not grow, after the warm-up."""
+    dice = random.Random(7)
+    found = result([500 + dice.randint(-50, 50) for _ in HOURS])
+    found.warm_rounds = (120 - samples) / 60
+    return found
+
+
+def test_what_could_have_doubled_is_not_good() -> None:
+    """A line through three points of noise is sure of nothing."""
+    found = of_noise(3)
+    assert len(found.judged) == 3 and found.growing == []
+    assert not found.is_good
+    assert found.verdict == "It was too short: these could have doubled unnoticed: gidd: heap."
+    (heap,) = [curve for curve in found.curves() if curve.name == "gidd: heap"]
+    assert heap.verdict.endswith(": too few samples to tell")
+
+
+@pytest.mark.parametrize("samples", [10, 108])
+def test_with_more_samples_it_is(samples: int) -> None:
+    found = of_noise(samples)
+    assert found.is_good and found.verdict == "Nothing grows."
+    (heap,) = [curve for curve in found.curves() if curve.name == "gidd: heap"]
+    assert 0 < heap.unnoticed < 200
+
+
+@pytest.mark.parametrize("samples", [4, 10, 100])
+def test_what_grows_more_than_that_is_noticed(samples: int) -> None:
+    """As many curves as a soak has: the others only vary."""
+    dice = random.Random(samples)
+    hours = HOURS[:samples]
+    noise = [[1000 + dice.gauss(0, 20) for _ in hours] for _ in range(28)]
+    rise = 1.5 * growth(hours, noise[0]).unnoticed(28)
+    noise[0] = [
+        value + rise * hour / hours[-1] for hour, value in zip(hours, noise[0], strict=True)
+    ]
+    assert which_grow([(growth(hours, values), 1) for values in noise])[0]
+
+
 def test_what_was_too_short_or_broke_off_is_not_good() -> None:
     found = result([500] * 120)
     assert not found.is_good and "warm-up" in found.verdict
