@@ -533,6 +533,26 @@ def test_a_maker_that_is_not_there(cockpit: Cockpit) -> None:
     assert program.stop() == 0
 
 
+def test_a_maker_that_does_not_end(cockpit: Cockpit) -> None:
+    """As one that waits for a disk: it is ended, and the next incident has its file."""
+    tools = cockpit.folder / "tools"
+    tools.mkdir()
+    maker, folder = tools / "gid-timeline", cockpit.folder / "incidents"
+    maker.write_text("#!/bin/sh\nexec sleep 600\n")
+    maker.chmod(0o755)
+    words = [RECORDER, f"--folder={folder}", "--after=0", "--interval=0", "--limit=5"]
+    program = cockpit.run("cluster", words, "recorder", PATH=f"{tools}:{os.environ['PATH']}")
+    program.wait_output("gid-recorder: ready")
+    program.signal(signal.SIGUSR1)
+    program.wait_output("gid-recorder: gid-timeline does not end within 5 s")
+    program.wait_output("not written")
+    assert list(folder.iterdir()) == [] and children(program.pid) == []
+    maker.write_text('#!/bin/sh\ncat >"$4"\n')
+    program.signal(signal.SIGUSR1)
+    program.wait_output("gid-recorder: wrote ")
+    assert program.stop() == 0
+
+
 @pytest.mark.skipif(SANITIZED or EMULATED, reason="what runs it takes more")
 def test_memory_that_is_not_there(cockpit: Cockpit) -> None:
     """It is told, and nothing begins."""

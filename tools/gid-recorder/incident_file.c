@@ -18,6 +18,7 @@
 #define MAKER "gid-timeline"
 #define NOT_THERE 127
 #define NICENESS 19
+#define SECOND_US UINT64_C(1000000)
 
 /* --- the folder ------------------------------------------------------------------------------- */
 
@@ -167,6 +168,36 @@ static void take_over_all(const char *folder) {
 	}
 }
 
+static void kill_one(sd_event_source *process) {
+	if (process != NULL) {
+		sd_event_source_send_child_signal(process, SIGKILL, NULL, 0);
+	}
+}
+
+/* Whoever does not get on keeps all later incidents from their files. */
+static int handle_late(sd_event_source *source, uint64_t usec, void *data) {
+	struct incident_file *file = data;
+	fprintf(stderr, "gid-recorder: " MAKER " does not end within %u s\n", file->limit);
+	file->failed = true;
+	kill_one(file->maker);
+	kill_one(file->writer);
+	return 0;
+}
+
+static int make_folder(const char *path) {
+	int fd = -1, error = 0;
+	if (mkdir(path, 0777) == 0 || errno == EEXIST) {
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (fd < 0 || faccessat(fd, ".", W_OK | X_OK, 0) < 0) {
+		error = -errno;
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return error;
+}
+
 int incident_file_init(struct incident_file *file, sd_event *event,
 		const struct recorder_options *options, void (*done)(void *data, bool is_written),
 		void *data) {
@@ -174,28 +205,27 @@ int incident_file_init(struct incident_file *file, sd_event *event,
 			.folder = options->folder,
 			.perfetto = options->perfetto,
 			.keep = options->keep,
+			.limit = options->limit,
 			.event = event,
 			.done = done,
 			.data = data,
 	};
-	int fd = -1;
-	if (mkdir(file->folder, 0777) == 0 || errno == EEXIST) {
-		fd = open(file->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error = make_folder(file->folder);
+	if (error == 0) {
+		error = sd_event_add_time(
+				event, &file->late, CLOCK_MONOTONIC, 0, 0, handle_late, file);
 	}
-	if (fd < 0 || faccessat(fd, ".", W_OK | X_OK, 0) < 0) {
-		int error = -errno;
-		if (fd >= 0) {
-			close(fd);
-		}
+	if (error < 0) {
 		fprintf(stderr, "gid-recorder: %s: %s\n", file->folder, strerror(-error));
 		return error;
 	}
-	close(fd);
+	sd_event_source_set_enabled(file->late, SD_EVENT_OFF);
 	take_over_all(file->folder);
 	return 0;
 }
 
 static void forget(struct incident_file *file) {
+	sd_event_source_set_enabled(file->late, SD_EVENT_OFF);
 	file->maker = sd_event_source_disable_unref(file->maker);
 	file->writer = sd_event_source_disable_unref(file->writer);
 	free(file->path);
@@ -209,6 +239,7 @@ void incident_file_finish(struct incident_file *file) {
 		unlink(file->partial);
 	}
 	forget(file);
+	file->late = sd_event_source_disable_unref(file->late);
 }
 
 bool incident_file_is_busy(const struct incident_file *file) {
@@ -345,6 +376,8 @@ static int start(struct incident_file *file, const struct recording *recording, 
 		file->failed = true;
 	}
 	file->failed |= error < 0;
+	sd_event_source_set_time_relative(file->late, file->limit * SECOND_US);
+	sd_event_source_set_enabled(file->late, SD_EVENT_ONESHOT);
 	/* One that was started ends by itself: nothing comes by the pipe. */
 	return file->maker != NULL || file->writer != NULL ? 0 : error < 0 ? error : -EIO;
 }

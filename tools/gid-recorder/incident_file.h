@@ -12,16 +12,18 @@ struct incident_file {
 	const char *folder;
 	const char *perfetto; /* see recorder_options.h */
 	uint32_t keep;
+	uint32_t limit; /* seconds that making a file may take */
 	sd_event *event;
 	sd_event_source *maker, *writer; /* of the two processes, while they are at work */
+	sd_event_source *late;		 /* armed meanwhile: that takes too long */
 	char *path, *partial;		 /* of what is made now */
 	bool failed;
 	void (*done)(void *data, bool is_written);
 	void *data;
 };
 
-/* Makes the folder, and removes what another run left half done. Returns 0 or -errno, after a
- * message. */
+/* Makes the folder, and removes what another run left half done. Returns 0; or -errno, after a
+ * message: it is to be finished in either case. */
 int incident_file_init(struct incident_file *file, sd_event *event,
 		const struct recorder_options *options, void (*done)(void *data, bool is_written),
 		void *data);

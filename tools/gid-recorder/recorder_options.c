@@ -113,6 +113,10 @@ static const struct option_row rows[] = {
 		{OPTION_NUMBER, "keep", 'k', "N",
 				"How many files are kept, the newest, 1 to 1000 (default: 20)",
 				MEMBER(keep), .least = 1, .most = 1000},
+		{OPTION_NUMBER, "limit", 'l', "N",
+				"How many seconds making a file may take, 1 to 3600 (default: "
+				"600)",
+				MEMBER(limit), .least = 1, .most = 3600},
 		{OPTION_SWITCH, "check", 'n', NULL, "Say how much memory it takes, and end",
 				MEMBER(check)},
 };
@@ -138,6 +142,7 @@ void recorder_options_parse(struct recorder_options *options, int argc, char **a
 			.width = 320,
 			.interval = 60,
 			.keep = 20,
+			.limit = 600,
 	};
 	command_line_parse(&line, argc, argv, options);
 }

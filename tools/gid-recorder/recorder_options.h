@@ -26,6 +26,7 @@ struct recorder_options {
 	uint32_t width;	      /* of the largest picture */
 	uint32_t interval;    /* seconds from one file to the next */
 	uint32_t keep;	      /* files */
+	uint32_t limit;	      /* seconds that making a file may take */
 	const char *on;	      /* states of roles, with commas between them */
 	bool check;	      /* only say what memory it takes */
 	struct recorder_stream streams[RECORDER_STREAMS_MAX];
