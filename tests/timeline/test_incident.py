@@ -40,6 +40,7 @@ def head(timeline: bytes) -> dict:
     changes = [change("telltale", "waiting", "live", "none", NOW - 40 * S), incident]
     changes.append(change("telltale", "lost", "live", "none", AT + 3 * S))
     changes.append(change("camera", "live", "late", "deadline", AT + S))
+    known = {"known_ns": NOW - S // 2}
     return {
         "version": 1,
         "domain": "cluster",
@@ -54,16 +55,15 @@ def head(timeline: bytes) -> dict:
         "seconds": 30,
         "rate": 4,
         "display": True,
-        "known_ns": NOW - S // 2,
         "changes": changes,
         "roles": [
-            {"name": "telltale", "state": "live", "reason": "none"},
-            {"name": "camera", "state": "late", "reason": "deadline"},
-            {"name": "never", "state": "waiting", "reason": "starting"},
+            {"name": "telltale", "state": "live", "reason": "none"} | known,
+            {"name": "camera", "state": "late", "reason": "deadline"} | known,
+            {"name": "never", "state": "waiting", "reason": "starting"} | known,
         ],
         "streams": [one | {"unread": 0, "unread_reason": ""} for one in streams],
         "timelines": [{"file": "points.log", "bytes": len(timeline), "names_missing": False}],
-    }
+    } | known
 
 
 def points(stream: str) -> bytes:
@@ -186,15 +186,38 @@ def test_a_timeline_of_the_consumer_alone(tmp_path: Path) -> None:
 # --- what is none ---
 
 
+def page_of(folder: Path, data: bytes) -> tuple[str, dict]:
+    path = folder / "other.html"
+    (folder / "other").write_bytes(data)
+    assert main(["incident", str(folder / "other"), "-o", str(path)]) == 0
+    text = path.read_text()
+    return text, json.loads(re.search(r'id="recorded">(.*?)</script>', text, re.S)[1])
+
+
 def test_no_role_is_known_without_a_display(tmp_path: Path) -> None:
     """What it showed last is not what it shows: the strips end where it answered last."""
-    path = tmp_path / "gone.html"
-    before = [one for one in head(b"")["changes"] if one["decided_ns"] <= AT]
-    (tmp_path / "gone").write_bytes(other(display=False, known_ns=AT, changes=before))
-    assert main(["incident", str(tmp_path / "gone"), "-o", str(path)]) == 0
-    recorded = json.loads(re.search(r'id="recorded">(.*?)</script>', path.read_text(), re.S)[1])
+    first = head(b"")
+    before = [one for one in first["changes"] if one["decided_ns"] <= AT]
+    known = {"known_ns": AT, "roles": [one | {"known_ns": AT} for one in first["roles"]]}
+    _, recorded = page_of(tmp_path, other(display=False, changes=before, **known))
     assert recorded["to"] == 5e6
     assert [spans[-1]["to"] for spans in recorded["roles"]] == [0, 0, 0]
+
+
+def test_an_incident_that_is_older_than_what_is_kept(tmp_path: Path) -> None:
+    """On a busy machine making the page of another one took so long: nothing here shows it."""
+    words = "The incident is older than what is kept"
+    assert words in page_of(tmp_path, other(time_ns=NOW - 40 * S))[0]
+    assert words not in page_of(tmp_path, recording())[0]
+
+
+def test_a_role_that_the_display_has_no_more(tmp_path: Path) -> None:
+    """It was started with another configuration: what the role was last, it is not now."""
+    *roles, gone = head(b"")["roles"]
+    text, recorded = page_of(tmp_path, other(roles=[*roles, gone | {"known_ns": AT}]))
+    assert [spans[-1]["to"] for spans in recorded["roles"]] == [5e6, 5e6, 0]
+    assert text.count(" any more, since ") == 1
+    assert "gid-cluster of domain cluster has no role never any more, since +0.000 s." in text
 
 
 def refused(tmp_path: Path, data: bytes, capsys: pytest.CaptureFixture) -> str:

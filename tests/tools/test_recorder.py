@@ -655,6 +655,30 @@ def test_a_role_that_hides_no_other(cockpit: Cockpit) -> None:
         display.close()
 
 
+def test_a_role_that_the_display_has_no_more(cockpit: Cockpit) -> None:
+    """It was started with another configuration: pages of that time say so."""
+    display = FalseDisplay(cockpit)
+
+    def seen() -> None:
+        before = display.answered
+        wait_for(lambda: display.answered > before + 1, "it to ask again")
+
+    try:
+        display.answer = told(0, camera=0, telltale=0)
+        recorder = Recorder(cockpit, "--after=0", "--interval=0", "--seconds=3")
+        seen()
+        display.answer = told(0, telltale=0)
+        seen()
+        page = recorder.ask()
+        assert "gid-cluster of domain cluster has no role camera any more" in page.text
+        (gone, there) = page.recorded["roles"]
+        assert gone[-1]["to"] < there[-1]["to"] == page.recorded["to"]
+        wait_for(lambda: len(recorder.ask().recorded["roles"]) == 1, "it to be forgotten")
+        assert "has no role" not in Page(recorder.files[-1]).text
+    finally:
+        display.close()
+
+
 def test_a_display_that_says_anything(cockpit: Cockpit) -> None:
     display = FalseDisplay(cockpit)
     try:

@@ -24,17 +24,17 @@ size_t recorder_size(const struct recorder_options *options) {
 /* --- incidents -------------------------------------------------------------------------------- */
 
 /* When the last file about the role was begun, or the last that was asked for; 0: there is none. */
-static uint64_t *find_written(struct recorder *recorder, const struct incident *incident) {
+static uint64_t *find_filed(struct recorder *recorder, const struct incident *incident) {
 	const char *role = incident->change.role;
 	if (role[0] == '\0') {
-		return &recorder->written[ROLE_WATCH_ROLES + 1];
+		return &recorder->asked_filed;
 	}
 	for (size_t i = 0; i < recorder->roles.role_count; i++) {
 		if (strcmp(recorder->roles.roles[i].name, role) == 0) {
-			return &recorder->written[i];
+			return &recorder->roles.roles[i].filed;
 		}
 	}
-	return &recorder->written[ROLE_WATCH_ROLES]; /* the display's */
+	return &recorder->display_filed;
 }
 
 static void write_incident(struct recorder *recorder) {
@@ -47,7 +47,7 @@ static void write_incident(struct recorder *recorder) {
 			.looks = looks_of(recorder->options),
 	};
 	recorder->is_pending = false;
-	recorder->begun = find_written(recorder, &recorder->incident);
+	recorder->begun = find_filed(recorder, &recorder->incident);
 	*recorder->begun = gid_clock_now();
 	if (incident_file_begin(&recorder->file, &recording, &recorder->incident) < 0) {
 		*recorder->begun = 0;
@@ -56,8 +56,8 @@ static void write_incident(struct recorder *recorder) {
 
 /* Whether there was a file about the same a short time ago: one role does not hide another. */
 static bool is_too_soon(struct recorder *recorder, const struct incident *incident) {
-	uint64_t written = *find_written(recorder, incident);
-	return written != 0 && incident->noted - written < recorder->options->interval * SECOND_NS;
+	uint64_t filed = *find_filed(recorder, incident);
+	return filed != 0 && incident->noted - filed < recorder->options->interval * SECOND_NS;
 }
 
 /* What comes while one is to be written is in the same file. At the end none begins any more. */

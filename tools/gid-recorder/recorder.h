@@ -20,9 +20,9 @@ struct recorder {
 	struct incident incident; /* the one that is to be written */
 	bool is_pending, is_ending;
 	uint64_t due; /* when it is */
-	/* When the last file about each role was begun, about the display, and the last that was
-	 * asked for; 0: none was, or it could not be written. */
-	uint64_t written[ROLE_WATCH_ROLES + 2];
+	/* When the last file about the display was begun, and the last that was asked for; as
+	 * `filed` of each role is. 0: none was, or it could not be written. */
+	uint64_t display_filed, asked_filed;
 	uint64_t *begun;   /* that of the file that is made now */
 	uint64_t left_out; /* incidents that came too soon after that */
 };

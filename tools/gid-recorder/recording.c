@@ -19,6 +19,11 @@
 
 typedef sd_json_variant variant;
 
+static uint64_t kept_since(const struct recording *recording) {
+	const uint64_t now = gid_clock_now(), kept = recording->options->seconds * SECOND_NS;
+	return now > kept ? now - kept : 0;
+}
+
 /* --- the first line --------------------------------------------------------------------------- */
 
 static int build_change(variant **entry, const struct role_change *change) {
@@ -45,18 +50,23 @@ static int build_changes(variant **array, const struct role_watch *roles) {
 	return ret;
 }
 
-static int build_roles(variant **array, const struct role_watch *roles) {
+/* Those that the display had in the time that is kept. */
+static int build_roles(variant **array, const struct role_watch *roles, uint64_t from) {
 	int ret = sd_json_variant_new_array(array, NULL, 0);
 	for (size_t i = 0; i < roles->role_count && ret >= 0; i++) {
 		const struct watched_role *role = &roles->roles[i];
 		variant *entry = NULL;
+		if (role->known < from && role->known < roles->known) {
+			continue;
+		}
 		ret = sd_json_buildo(&entry, SD_JSON_BUILD_PAIR_STRING("name", role->name),
 				SD_JSON_BUILD_PAIR_STRING("stream", role->stream),
 				SD_JSON_BUILD_PAIR_STRING("domain", role->domain),
 				SD_JSON_BUILD_PAIR_STRING("state", role->state),
 				SD_JSON_BUILD_PAIR_STRING("reason", role->reason),
 				SD_JSON_BUILD_PAIR_STRING("detail", role->detail),
-				SD_JSON_BUILD_PAIR_UNSIGNED("deadline_ns", role->deadline_ns));
+				SD_JSON_BUILD_PAIR_UNSIGNED("deadline_ns", role->deadline_ns),
+				SD_JSON_BUILD_PAIR_UNSIGNED("known_ns", role->known));
 		if (ret >= 0) {
 			ret = sd_json_variant_append_array(array, entry);
 		}
@@ -158,7 +168,7 @@ int recording_describe(
 	variant *parts[PARTS] = {NULL}, *whole = NULL;
 	int ret = build_changes(&parts[0], recording->roles);
 	if (ret >= 0) {
-		ret = build_roles(&parts[1], recording->roles);
+		ret = build_roles(&parts[1], recording->roles, kept_since(recording));
 	}
 	if (ret >= 0) {
 		ret = build_streams(&parts[2], recording);
@@ -251,7 +261,7 @@ int recording_write(const struct recording *recording, const char *line, int fd)
 	static const char points[] = "{\"points\":true}\n", pictures[] = "{\"pictures\":true}\n",
 			  end[] = "{\"end\":true}\n";
 	const struct recorder_options *options = recording->options;
-	const uint64_t now = gid_clock_now(), kept = options->seconds * SECOND_NS;
+	const uint64_t from = kept_since(recording);
 	const uint32_t domain = gid_domain_number(recording->domain);
 	int error = write_all(fd, line, strlen(line));
 	for (size_t i = 0; i < options->timeline_count && error == 0; i++) {
@@ -264,7 +274,7 @@ int recording_write(const struct recording *recording, const char *line, int fd)
 	}
 	error = error == 0 ? write_all(fd, pictures, strlen(pictures)) : error;
 	for (size_t i = 0; i < options->stream_count && error == 0; i++) {
-		error = write_pictures(recording, i, now > kept ? now - kept : 0, fd);
+		error = write_pictures(recording, i, from, fd);
 	}
 	return error == 0 ? write_all(fd, end, strlen(end)) : error;
 }

@@ -76,6 +76,21 @@ static sd_json_variant *get_list(sd_json_variant *object, const char *key) {
 	return value != NULL && sd_json_variant_is_array(value) ? value : NULL;
 }
 
+/*
+ * Where a new role goes: the place of one that the status before did not have either, where there
+ * is no other. NULL: all are there.
+ */
+static struct watched_role *find_place(struct role_watch *watch) {
+	struct watched_role *oldest = &watch->roles[0];
+	if (watch->role_count < ROLE_WATCH_ROLES) {
+		return &watch->roles[watch->role_count++];
+	}
+	for (size_t i = 1; i < ROLE_WATCH_ROLES; i++) {
+		oldest = watch->roles[i].known < oldest->known ? &watch->roles[i] : oldest;
+	}
+	return oldest->known < watch->before ? oldest : NULL;
+}
+
 /* By its name; NULL: there are too many, which is told once. */
 static struct watched_role *find_role(struct role_watch *watch, const char *name) {
 	for (size_t i = 0; i < watch->role_count; i++) {
@@ -83,7 +98,8 @@ static struct watched_role *find_role(struct role_watch *watch, const char *name
 			return &watch->roles[i];
 		}
 	}
-	if (watch->role_count == ROLE_WATCH_ROLES) {
+	struct watched_role *role = find_place(watch);
+	if (role == NULL) {
 		if (!watch->is_full) {
 			fprintf(stderr,
 					"gid-recorder: gid-cluster of domain %s has more than %u "
@@ -93,7 +109,6 @@ static struct watched_role *find_role(struct role_watch *watch, const char *name
 		watch->is_full = true;
 		return NULL;
 	}
-	struct watched_role *role = &watch->roles[watch->role_count++];
 	*role = (struct watched_role){0};
 	snprintf(role->name, sizeof(role->name), "%s", name);
 	return role;
@@ -148,6 +163,7 @@ static void take_role(struct role_watch *watch, sd_json_variant *entry) {
 	get_text(entry, "reason", role->reason);
 	get_text(entry, "detail", role->detail);
 	role->deadline_ns = get_number(entry, "deadline_ns");
+	role->known = watch->known;
 	sd_json_variant *list = get_list(entry, "transitions");
 	size_t count = list != NULL ? sd_json_variant_elements(list) : 0;
 	for (size_t i = count > CHANGES_A_ROLE ? count - CHANGES_A_ROLE : 0; i < count; i++) {
@@ -158,6 +174,8 @@ static void take_role(struct role_watch *watch, sd_json_variant *entry) {
 void role_watch_take(struct role_watch *watch, sd_json_variant *status) {
 	sd_json_variant *roles = get_list(status, "roles");
 	size_t count = roles != NULL ? sd_json_variant_elements(roles) : 0;
+	watch->before = watch->known;
+	watch->known = gid_clock_now();
 	for (size_t i = 0; i < count && i <= ROLE_WATCH_ROLES; i++) {
 		take_role(watch, sd_json_variant_by_index(roles, i));
 	}
@@ -208,7 +226,6 @@ static void take_answer(struct role_watch *watch) {
 			sd_json_variant_is_object(status);
 	if (is_good) {
 		tell(watch, true);
-		watch->known = gid_clock_now();
 		watch->missed = 0;
 		role_watch_take(watch, status);
 	} else {

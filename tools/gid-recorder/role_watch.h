@@ -30,6 +30,8 @@ struct watched_role {
 	char state[ROLE_WATCH_TEXT], reason[ROLE_WATCH_TEXT], detail[ROLE_WATCH_TEXT];
 	uint64_t deadline_ns;
 	uint64_t newest; /* when its last change was decided */
+	uint64_t known;	 /* the status that had it last: of this time */
+	uint64_t filed;	 /* kept for the recorder; 0 at first */
 };
 
 struct role_watch {
@@ -40,6 +42,7 @@ struct role_watch {
 	size_t size;
 	bool is_there;	 /* it answers: not, if it has ended, or gave no answer for too long */
 	uint64_t known;	 /* when it did so last; 0: never */
+	uint64_t before; /* and the time before that */
 	uint64_t asked;	 /* when it is waited for since */
 	uint64_t missed; /* since when nothing that it was asked has an answer; 0: the last has */
 	uint64_t began;	 /* changes before that are no incidents */
@@ -66,7 +69,10 @@ void role_watch_finish(struct role_watch *watch);
 /* Asks. What it says comes later, by the event loop. */
 void role_watch_ask(struct role_watch *watch);
 
-/* Takes a status, whatever it has. */
+/*
+ * Takes a status, whatever it has. A role that it has no more, as after the display was started
+ * with another configuration, is known still until others need its place.
+ */
 void role_watch_take(struct role_watch *watch, sd_json_variant *status);
 
 uint64_t role_watch_first(const struct role_watch *watch);

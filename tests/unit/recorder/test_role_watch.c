@@ -70,13 +70,6 @@ static void test_strangers(struct role_watch *watch) {
 	}
 	tap_ok(watch->change_count == count, "what is no status changes nothing");
 	char text[256];
-	for (int i = 0; i < 200; i++) {
-		snprintf(text, sizeof(text),
-				ROLE("role-%03d", CHANGE("live", "late", "1%06d", "0")), i, i);
-		take(watch, text);
-	}
-	tap_ok(watch->role_count == ROLE_WATCH_ROLES, "more roles than that are left out");
-	tap_ok(watch->is_full, "and that is told");
 	for (int i = 0; i < 3000; i++) {
 		snprintf(text, sizeof(text), ROLE("light", CHANGE("live", "late", "2%06d", "0")),
 				i);
@@ -85,6 +78,46 @@ static void test_strangers(struct role_watch *watch) {
 	tap_ok(watch->change_count - role_watch_first(watch) == ROLE_WATCH_CHANGES,
 			"as many changes as there is room for");
 	tap_ok(role_watch_get(watch, watch->change_count - 1)->decided == 2002999, "the last ones");
+}
+
+/* Of roles with these numbers, without changes. */
+static void take_roles(struct role_watch *watch, int first, int end) {
+	static char text[8192];
+	size_t size = (size_t)snprintf(text, sizeof(text), "{\"roles\":[");
+	for (int i = first; i < end; i++) {
+		size += (size_t)snprintf(text + size, sizeof(text) - size,
+				"%s{\"name\":\"role-%03d\"}", i > first ? "," : "", i);
+	}
+	snprintf(text + size, sizeof(text) - size, "]}");
+	take(watch, text);
+}
+
+static bool has_role(const struct role_watch *watch, const char *name) {
+	for (size_t i = 0; i < watch->role_count; i++) {
+		if (strcmp(watch->roles[i].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void test_other_configurations(void) {
+	static struct role_watch watch;
+	role_watch_init(&watch, NULL, "cluster", "no.sock", handle_change, NULL);
+	take_roles(&watch, 0, 40);
+	take_roles(&watch, 40, 60);
+	tap_ok(watch.role_count == 60 && watch.roles[0].known < watch.known &&
+					watch.roles[59].known == watch.known,
+			"a role that the display has no more is known until then");
+	take_roles(&watch, 60, 100);
+	tap_ok(watch.role_count == ROLE_WATCH_ROLES && !watch.is_full &&
+					has_role(&watch, "role-040") &&
+					has_role(&watch, "role-099"),
+			"others get the places of those that are gone for longest");
+	take_roles(&watch, 100, 180);
+	tap_ok(watch.is_full && has_role(&watch, "role-100") && !has_role(&watch, "role-179"),
+			"more roles than there are places are left out, and that is told");
+	role_watch_finish(&watch);
 }
 
 static void test_long_words(struct role_watch *watch) {
@@ -128,6 +161,7 @@ int main(void) {
 			"a watch");
 	test_changes(&watch);
 	test_strangers(&watch);
+	test_other_configurations();
 	test_long_words(&watch);
 	test_hanging(&watch);
 	role_watch_finish(&watch);

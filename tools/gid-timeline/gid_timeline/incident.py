@@ -167,7 +167,7 @@ def _spans(
         mine = [one for one in changes if one.role == role["name"]]
         states = [(0, mine[0].before, "") if mine else (0, role["state"], role["reason"])]
         states += [(one.decided, one.after, one.reason) for one in mine]
-        ends = [start for start, _, _ in states[1:]] + [recording.known]
+        ends = [start for start, _, _ in states[1:]] + [recording.known(role)]
         found[role["name"]] = [
             (max(start, recording.start), end, state, reason)
             for (start, state, reason), end in zip(states, ends, strict=True)

@@ -58,7 +58,7 @@ _CHANGE = {
 }
 _LISTS = {
     "changes": _CHANGE,
-    "roles": {"name": str, "state": str, "reason": str},
+    "roles": {"name": str, "state": str, "reason": str, "known_ns": int},
     "streams": {
         "domain": str,
         "name": str,
@@ -115,10 +115,14 @@ class Recording:
     def end(self) -> int:
         return self.head["written_ns"]
 
-    @property
-    def known(self) -> int:
-        """Until when the roles are known."""
-        return self.end if self.head["display"] else self.head["known_ns"]
+    def is_gone(self, role: dict) -> bool:
+        """Whether the display has the role no more, as after another configuration."""
+        return role["known_ns"] < self.head["known_ns"]
+
+    def known(self, role: dict) -> int:
+        """Until when the role is known."""
+        is_there = self.head["display"] and not self.is_gone(role)
+        return self.end if is_there else role["known_ns"]
 
     @property
     def start(self) -> int:
