@@ -11,8 +11,9 @@
 	"The domain that reads it, which is the one that the program runs in (default: "           \
 	"$GID_DOMAIN, else the only one here)"
 
-/* Reads --size: WIDTHxHEIGHT, each from 1 to GID_SIZE_MAX pixels. */
-void option_size(const char *text, uint32_t *width, uint32_t *height, struct argp_state *state);
+/* Reads the value of --NAME: WIDTHxHEIGHT, each from 1 to GID_SIZE_MAX pixels. */
+void option_size(const char *name, const char *text, uint32_t *width, uint32_t *height,
+		struct argp_state *state);
 
 /* Checks --stream, after all options were read: it is required, and must be a stream's name. */
 void option_stream(const char *name, struct argp_state *state);

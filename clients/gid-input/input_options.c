@@ -11,7 +11,7 @@ const char *argp_program_version = "gid-input " GIDWAY_VERSION;
 
 static void set_size(void *data, const char *value, struct argp_state *state) {
 	struct input_options *options = data;
-	option_size(value, &options->taker.width, &options->taker.height, state);
+	option_size("size", value, &options->taker.width, &options->taker.height, state);
 }
 
 #define MEMBER(member) OPTION_MEMBER(struct input_options, member)

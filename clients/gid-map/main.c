@@ -277,7 +277,7 @@ static int run(const struct options *options) {
 
 static void set_size(void *data, const char *value, struct argp_state *state) {
 	struct options *options = data;
-	option_size(value, &options->width, &options->height, state);
+	option_size("size", value, &options->width, &options->height, state);
 }
 
 static void set_still(void *data, const char *value, struct argp_state *state) {

@@ -25,7 +25,7 @@ const char *argp_program_version = "gid-meter " GIDWAY_VERSION;
 
 static void set_size(void *data, const char *value, struct argp_state *state) {
 	struct dial_stream_options *options = data;
-	option_size(value, &options->width, &options->height, state);
+	option_size("size", value, &options->width, &options->height, state);
 }
 
 static void check_options(void *data, struct argp_state *state) {

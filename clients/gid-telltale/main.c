@@ -37,7 +37,7 @@ struct program {
 
 static void set_size(void *data, const char *value, struct argp_state *state) {
 	struct options *options = data;
-	option_size(value, &options->width, &options->height, state);
+	option_size("size", value, &options->width, &options->height, state);
 }
 
 static void check_options(void *data, struct argp_state *state) {

@@ -57,7 +57,7 @@ static bool parse_color(const char *text, uint32_t *color) {
 static void set_size(void *data, const char *value, struct argp_state *state) {
 	struct window_options *window = &((struct options *)data)->window;
 	uint32_t width = 0, height = 0;
-	option_size(value, &width, &height, state);
+	option_size("size", value, &width, &height, state);
 	window->width = (int32_t)width;
 	window->height = (int32_t)height;
 }

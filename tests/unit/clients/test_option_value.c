@@ -16,12 +16,12 @@ static void test_sizes(void) {
 			"1x99999999999999999999", "18446744073709551617x1"};
 	uint32_t width = 7, height = 8;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		option_size(wrong[i], &width, &height, &state);
+		option_size("size", wrong[i], &width, &height, &state);
 		tap_ok(width == 7 && height == 8, "\"%s\" is no size", wrong[i]);
 	}
-	option_size("640x480", &width, &height, &state);
+	option_size("size", "640x480", &width, &height, &state);
 	tap_ok(width == 640 && height == 480, "640x480 is one");
-	option_size("16384x1", &width, &height, &state);
+	option_size("size", "16384x1", &width, &height, &state);
 	tap_ok(width == 16384 && height == 1, "so is the largest");
 }
 
