@@ -4,9 +4,6 @@
 #include <gid/gid.h>
 #include <stdlib.h>
 
-/* Shells cannot lay out anything useful below this size. */
-#define SIDE_MIN 64
-#define INTERVAL_NS 200000000ull
 /* The delay until `is_ready` is called again. */
 #define AGAIN_MS 20
 #define MS_NS 1000000ull
@@ -20,15 +17,6 @@ struct size_wish {
 	uint64_t granted;      /* when one was granted; 0: never */
 	bool waits;	       /* the timer is armed */
 };
-
-/* Returns the granted side: within the limits, and a multiple of the step. */
-static int32_t bound_side(uint32_t wish, int32_t max, int32_t step) {
-	int32_t side = wish < (uint32_t)max ? (int32_t)wish : max;
-	if (side < SIDE_MIN) {
-		side = max < SIDE_MIN ? max : SIDE_MIN;
-	}
-	return side - side % step;
-}
 
 static bool wish_is_granted(const struct size_wish *wish) {
 	return wish->sized->has_size(wish->data, wish->width, wish->height);
@@ -59,7 +47,8 @@ void size_wish_repeat(struct size_wish *wish) {
 		return;
 	}
 	uint64_t passed = gid_clock_now() - wish->granted;
-	wish_wait(wish, passed < INTERVAL_NS ? (int)((INTERVAL_NS - passed) / MS_NS) + 1 : 1);
+	uint64_t rest = passed < SIZE_INTERVAL_NS ? SIZE_INTERVAL_NS - passed : 0;
+	wish_wait(wish, (int)(rest / MS_NS) + 1);
 }
 
 void size_wish_set_step(struct size_wish *wish, int32_t step) {
@@ -67,8 +56,8 @@ void size_wish_set_step(struct size_wish *wish, int32_t step) {
 }
 
 void size_wish_make(struct size_wish *wish, uint32_t width, uint32_t height) {
-	wish->width = bound_side(width, wish->limits.width, wish->limits.step);
-	wish->height = bound_side(height, wish->limits.height, wish->limits.step);
+	wish->width = size_limits_bound(width, wish->limits.width, wish->limits.step);
+	wish->height = size_limits_bound(height, wish->limits.height, wish->limits.step);
 	size_wish_repeat(wish);
 }
 

@@ -8,6 +8,7 @@
 #ifndef GID_WESTON_SIZE_WISH_H
 #define GID_WESTON_SIZE_WISH_H
 
+#include <size_limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <wayland-server-core.h>
@@ -20,11 +21,6 @@ struct sized {
 	/* Whether it can get another size now; if not, this is called again soon. NULL: always. */
 	bool (*is_ready)(void *data);
 	void (*set_size)(void *data, int32_t width, int32_t height);
-};
-
-struct size_limits {
-	int32_t width, height; /* at most */
-	int32_t step;	       /* each side is a multiple of it */
 };
 
 /* `sized` and `data` must outlive it. Returns NULL without memory. */
