@@ -539,6 +539,14 @@ static void camera_add_slab(
 	}
 }
 
+/* Of the first picture that cannot be shown: its producer may send many. */
+static void camera_tell_fault(struct camera *camera, const char *fault) {
+	if (!camera->told_fault) {
+		warnx("%s: a picture is left out: %s", camera->options->stream, fault);
+	}
+	camera->told_fault = true;
+}
+
 /* Why the picture cannot be shown; NULL: it can be. */
 static const char *find_fault(const struct gid_slab *slab, const struct gid_frame *frame) {
 	struct gid_slab_info info;
@@ -558,10 +566,9 @@ static const char *find_fault(const struct gid_slab *slab, const struct gid_fram
 static bool can_be_shown(
 		struct camera *camera, const struct gid_slab *slab, const struct gid_frame *frame) {
 	const char *fault = find_fault(slab, frame);
-	if (fault != NULL && !camera->told_fault) {
-		warnx("%s: a picture is left out: %s", camera->options->stream, fault);
+	if (fault != NULL) {
+		camera_tell_fault(camera, fault);
 	}
-	camera->told_fault |= fault != NULL;
 	return fault == NULL;
 }
 
@@ -639,7 +646,7 @@ static void camera_fetched(struct camera *camera, int error, struct gid_slab *sl
 		gid_consumer_release(camera->consumer, &camera->fetching);
 	}
 	if (error != 0 && error != -ENOENT && error != -ENOTCONN) { // else it went away meanwhile
-		camera_end(camera, camera->options->stream, explain(camera, error));
+		camera_tell_fault(camera, explain(camera, error));
 	}
 	camera_go_on(camera);
 }

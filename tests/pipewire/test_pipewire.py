@@ -16,6 +16,7 @@ from pathlib import Path
 import gid
 import numpy as np
 import pytest
+from gid_vm.preload import Preload
 from lib.cockpit import Cockpit
 from lib.inspected import descriptors_of
 from lib.pipeline import gst_env, make_registry
@@ -363,6 +364,28 @@ def test_what_cannot_be_shown_is_told(pipewire: Pipewire, send: Send) -> None:
     camera = pipewire.camera()
     assert camera.wait() == 1
     assert "PipeWire has no format like its AR12" in camera.stderr
+
+
+def test_memory_that_cannot_be_had(cockpit: Cockpit, pipewire: Pipewire, send: Send) -> None:
+    """As where its owner has given too much. The camera stays for what comes then."""
+    file = pipewire.folder / "unfetched"
+    preload = Preload(BUILD / "tests/lib/programs/unfetched.so")
+    pipewire.environment |= preload.env | {"UNFETCHED": str(file)}
+    producer = send()
+    paint(producer, 50)
+    camera = pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.reader()
+    reader.wait_picture(50)
+    file.touch()
+    producer.close()
+    producer = send()
+    paint(producer, 60)
+    camera.wait_output("movie: a picture is left out: ")
+    file.unlink()
+    paint(producer, 70)
+    reader.wait_picture(70)
+    assert camera.stop() == 0, camera.stderr
 
 
 def test_without_pipewire(cockpit: Cockpit, send: Send, tmp_path: Path) -> None:
