@@ -4,22 +4,13 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <spa/param/buffers.h>
-#include <spa/param/video/format-utils.h>
-#include <spa/pod/builder.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "node_params.h"
 #include "video_formats.h"
 
-/*
- * A picture that stands still is shown again to new readers while earlier readers still have it: a
- * GStreamer sink keeps its last buffer. So each slot has several buffers.
- */
-#define BUFFERS_A_SLOT 2
-/* The least that GStreamer's pipewiresrc asked for, until PipeWire 1.6. */
-#define BUFFERS_LEAST 8
 /* How often, at least, leases are renewed and silence is noticed; more often for short leases. */
 #define TICK_NS 250000000ull
 #define TICK_SHORTEST_NS 5000000ull
@@ -37,7 +28,6 @@
  */
 #define ENTRIES_MAX GID_CREDIT_MAX
 #define TURN_NS 4000000
-#define POD_BYTES 2048
 
 static void camera_end(struct camera *camera, const char *what, const char *why) {
 	warnx("%s: %s", what, why);
@@ -111,6 +101,15 @@ static struct camera_buffer *find_own(struct camera *camera) {
 	return NULL;
 }
 
+/* Describes an own slot that is packed: one piece, in which readers know where planes begin. */
+static void buffer_describe_packed(const struct camera *camera, struct spa_buffer *spa) {
+	const struct gid_layout *layout = &camera->slots.own_layout;
+	*spa->datas[0].chunk = (struct spa_chunk){
+			.size = (uint32_t)gid_layout_size(layout),
+			.stride = (int32_t)layout->planes[0].stride,
+	};
+}
+
 /* Describes the visible part: its rows begin within the rows of the whole picture. */
 static void buffer_describe_planes(
 		const struct camera *camera, struct spa_buffer *spa, const struct gid_box *seen) {
@@ -151,7 +150,11 @@ static void buffer_describe(struct camera *camera, struct camera_buffer *buffer,
 	const struct gid_box black = {
 			.width = (int32_t)camera->width, .height = (int32_t)camera->height};
 	struct spa_buffer *spa = buffer->buffer->buffer;
-	buffer_describe_planes(camera, spa, shown != NULL ? &shown->seen : &black);
+	if (camera->slots.packed) {
+		buffer_describe_packed(camera, spa);
+	} else {
+		buffer_describe_planes(camera, spa, shown != NULL ? &shown->seen : &black);
+	}
 	struct spa_meta_header *header =
 			spa_buffer_find_meta_data(spa, SPA_META_Header, sizeof(*header));
 	if (header != NULL) {
@@ -195,13 +198,37 @@ static bool show_uncopied(struct camera *camera, struct camera_frame *frame) {
 	return true;
 }
 
+/* Packs the frame into an own slot. Returns whether all of it is there. */
+static bool pack_frame(const struct camera *camera, const struct camera_frame *frame,
+		const struct gid_slab *slab, uint32_t number) {
+	const uint8_t *picture = gid_slab_view(slab, gid_slot_of(frame->frame.gid));
+	struct gid_slab_info info;
+	gid_slab_get_info(slab, &info);
+	bool is_dmabuf = info.memory == GID_MEMORY_DMABUF;
+	if (picture == NULL || (uint32_t)frame->seen.width != camera->width ||
+			(uint32_t)frame->seen.height != camera->height ||
+			(is_dmabuf && gid_dmabuf_begin_read(info.fd) < 0)) {
+		return false;
+	}
+	slots_pack(&camera->slots, number, picture, &frame->seen);
+	if (is_dmabuf) {
+		gid_dmabuf_end_read(info.fd);
+	}
+	return gid_consumer_holds(camera->consumer, &frame->frame, slab, NULL) == 0;
+}
+
+static bool copy_frame(const struct camera *camera, const struct camera_frame *frame,
+		const struct gid_slab *slab, uint32_t number) {
+	return camera->slots.packed ? pack_frame(camera, frame, slab, number)
+				    : gid_consumer_keep(camera->consumer, &frame->frame, slab,
+						      slots_own(&camera->slots, number)) == 0;
+}
+
 /* Shows a copy in memory of our own. Returns whether that was possible. */
 static bool show_copy(struct camera *camera, const struct camera_frame *frame) {
 	struct gid_slab *slab = slots_slab(&camera->slots, frame->frame.gid);
 	struct camera_buffer *buffer = find_own(camera);
-	if (slab == NULL || buffer == NULL ||
-			gid_consumer_keep(camera->consumer, &frame->frame, slab,
-					slots_own(&camera->slots, buffer->slot)) < 0) {
+	if (slab == NULL || buffer == NULL || !copy_frame(camera, frame, slab, buffer->slot)) {
 		return false;
 	}
 	gid_consumer_count_copy(camera->consumer, GID_COPY_UPSTREAM_MEMORY, camera->slots.size);
@@ -292,69 +319,16 @@ static void handle_remove_buffer(void *data, struct pw_buffer *removed) {
 
 /* --- what PipeWire is told -------------------------------------------------------------------- */
 
-static const struct spa_pod *build_format(
-		const struct camera *camera, struct spa_pod_builder *builder) {
-	const struct gid_layout *layout = &camera->slots.layout;
-	enum spa_video_color_range range = video_range_of(&layout->colours);
-	enum spa_video_color_matrix matrix = video_matrix_of(&layout->colours);
-	struct spa_pod_frame frame;
-	spa_pod_builder_push_object(builder, &frame, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat);
-	spa_pod_builder_add(builder, SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
-			SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
-			SPA_FORMAT_VIDEO_format, SPA_POD_Id(video_format_of(layout->fourcc)),
-			SPA_FORMAT_VIDEO_size,
-			SPA_POD_Rectangle(&SPA_RECTANGLE(camera->width, camera->height)),
-			/* frames come when they come */
-			SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(0, 1)), 0);
-	if (range != SPA_VIDEO_COLOR_RANGE_UNKNOWN) {
-		spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_colorRange, SPA_POD_Id(range), 0);
-	}
-	if (matrix != SPA_VIDEO_COLOR_MATRIX_UNKNOWN) {
-		spa_pod_builder_add(builder, SPA_FORMAT_VIDEO_colorMatrix, SPA_POD_Id(matrix), 0);
-	}
-	return spa_pod_builder_pop(builder, &frame);
-}
-
 static void offer_format(struct camera *camera) {
-	uint8_t bytes[POD_BYTES];
-	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
-	const struct spa_pod *params[] = {build_format(camera, &builder)};
-	pw_stream_update_params(camera->stream, params, 1);
+	struct node_params params;
+	node_params_format(&params, &camera->slots, camera->width, camera->height);
+	pw_stream_update_params(camera->stream, params.params, params.count);
 }
 
-/* Offers several buffers for each slot, and at least as many as readers want. */
 static void offer_buffers(struct camera *camera) {
-	uint8_t bytes[POD_BYTES];
-	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
-	int32_t slots = (int32_t)slots_count(&camera->slots);
-	int32_t count = slots * BUFFERS_A_SLOT;
-	int32_t blocks = (int32_t)camera->slots.layout.plane_count;
-	int32_t types = 1 << SPA_DATA_MemFd;
-	const struct spa_pod *params[3];
-	while (count < BUFFERS_LEAST) {
-		count += slots;
-	}
-	count = count < (int32_t)SLOTS_MAX ? count : (int32_t)SLOTS_MAX;
-	for (int32_t slot = 0; slot < slots; slot++) {
-		if (slots_place(&camera->slots, (uint32_t)slot).dmabuf) {
-			types |= 1 << SPA_DATA_DmaBuf;
-		}
-	}
-	params[0] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamBuffers,
-			SPA_PARAM_Buffers, SPA_PARAM_BUFFERS_buffers,
-			SPA_POD_CHOICE_RANGE_Int(count, slots, (int32_t)SLOTS_MAX),
-			SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(blocks), SPA_PARAM_BUFFERS_size,
-			SPA_POD_Int((int32_t)camera->slots.size), SPA_PARAM_BUFFERS_stride,
-			SPA_POD_Int((int32_t)camera->slots.layout.planes[0].stride),
-			SPA_PARAM_BUFFERS_dataType, SPA_POD_CHOICE_FLAGS_Int(types));
-	params[1] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
-			SPA_PARAM_META_type, SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
-			SPA_POD_Int((int32_t)sizeof(struct spa_meta_header)));
-	params[2] = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
-			SPA_PARAM_META_type, SPA_POD_Id(SPA_META_VideoTransform),
-			SPA_PARAM_META_size,
-			SPA_POD_Int((int32_t)sizeof(struct spa_meta_videotransform)));
-	pw_stream_update_params(camera->stream, params, 3);
+	struct node_params params;
+	node_params_buffers(&params, &camera->slots);
+	pw_stream_update_params(camera->stream, params.params, params.count);
 }
 
 static void handle_param_changed(void *data, uint32_t id, const struct spa_pod *param) {
@@ -394,65 +368,55 @@ static const struct pw_stream_events stream_events = {
 		.process = handle_process,
 };
 
-static struct pw_properties *node_properties(const struct camera *camera) {
-	const struct pipewire_options *options = camera->options;
-	const char *owner =
-			options->owner != NULL ? options->owner : gid_domain_name(camera->domain);
-	struct pw_properties *properties = pw_properties_new(PW_KEY_MEDIA_TYPE, "Video",
-			PW_KEY_MEDIA_CLASS, "Video/Source", PW_KEY_MEDIA_ROLE, "Camera", NULL);
-	if (properties == NULL) {
-		return NULL;
-	}
-	if (options->name != NULL) {
-		pw_properties_set(properties, PW_KEY_NODE_NAME, options->name);
-	} else {
-		pw_properties_setf(
-				properties, PW_KEY_NODE_NAME, "gid.%s.%s", owner, options->stream);
-	}
-	if (options->description != NULL) {
-		pw_properties_set(properties, PW_KEY_NODE_DESCRIPTION, options->description);
-	} else {
-		pw_properties_setf(properties, PW_KEY_NODE_DESCRIPTION, "%s (%s)", options->stream,
-				owner);
-	}
-	return properties;
-}
-
 /* Makes the node with the first picture: before that its format is unknown. */
 static void create_node(struct camera *camera) {
-	uint8_t bytes[POD_BYTES];
-	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
-	const struct spa_pod *params[] = {build_format(camera, &builder)};
-	struct pw_properties *properties = node_properties(camera);
+	const struct pipewire_options *options = camera->options;
+	struct node_params params;
+	node_params_format(&params, &camera->slots, camera->width, camera->height);
+	struct pw_properties *properties = node_properties(options,
+			options->owner != NULL ? options->owner : gid_domain_name(camera->domain));
 	camera->stream = pw_stream_new_simple(
-			camera->loop, camera->options->stream, properties, &stream_events, camera);
+			camera->loop, options->stream, properties, &stream_events, camera);
 	if (camera->stream == NULL ||
 			pw_stream_connect(camera->stream, PW_DIRECTION_OUTPUT, PW_ID_ANY,
 					PW_STREAM_FLAG_DRIVER | PW_STREAM_FLAG_ALLOC_BUFFERS,
-					params, 1) < 0) {
+					params.params, params.count) < 0) {
 		camera_end(camera, "PipeWire",
 				"it cannot be reached: does it run for this user (pipewire.service)?");
 		return;
 	}
-	warnx("showing %s as %s", camera->options->stream,
+	warnx("showing %s as %s", options->stream,
 			pw_properties_get(pw_stream_get_properties(camera->stream),
 					PW_KEY_NODE_NAME));
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Changes to pictures of another layout. Returns whether they can be shown. */
-static bool camera_change_layout(struct camera *camera, const struct gid_layout *layout) {
-	if (video_format_of(layout->fourcc) == SPA_VIDEO_FORMAT_UNKNOWN) {
-		char text[128];
-		snprintf(text, sizeof(text),
-				"PipeWire has no format like its %.4s: send another one, as NV12",
-				(const char *)&layout->fourcc);
-		camera_end(camera, camera->options->stream, text);
+/* Ends the program where readers have no such format. Returns whether they have. */
+static bool camera_check_format(struct camera *camera, uint32_t fourcc) {
+	bool browsers = camera->options->browsers;
+	if (browsers ? video_browsers_format_of(fourcc) != 0
+		     : video_format_of(fourcc) != SPA_VIDEO_FORMAT_UNKNOWN) {
+		return true;
+	}
+	char text[128];
+	snprintf(text, sizeof(text), "%s no format like its %.4s: send another one, as NV12",
+			browsers ? "browsers have" : "PipeWire has", (const char *)&fourcc);
+	camera_end(camera, camera->options->stream, text);
+	return false;
+}
+
+/*
+ * Changes to pictures of another layout, or of which another part is seen. Returns whether they can
+ * be shown.
+ */
+static bool camera_change_layout(struct camera *camera, const struct gid_layout *layout,
+		const struct gid_box *seen) {
+	if (!camera_check_format(camera, layout->fourcc)) {
 		return false;
 	}
 	struct slots slots;
-	int error = slots_init(&slots, layout);
+	int error = slots_init(&slots, layout, camera->options->browsers ? seen : NULL);
 	if (error < 0) {
 		slots_finish(&slots);
 		camera_end(camera, camera->options->stream,
@@ -523,11 +487,11 @@ static void camera_add_slab(
 		camera->last_form = gid_clock_now();
 		camera->counts.forms++;
 		camera_retire_buffers(camera);
-		if (!camera_change_layout(camera, &info.layout)) {
+		find_seen(&info.layout, frame, &seen);
+		if (!camera_change_layout(camera, &info.layout, &seen)) {
 			gid_slab_unref(slab);
 			return;
 		}
-		find_seen(&info.layout, frame, &seen);
 		camera->width = (uint32_t)seen.width;
 		camera->height = (uint32_t)seen.height;
 	}
@@ -836,7 +800,6 @@ int camera_init(struct camera *camera, const struct pipewire_options *options,
 			.options = options,
 			.main_loop = loop,
 			.loop = pw_main_loop_get_loop(loop),
-			.slots = {.own_fd = -1},
 	};
 	if (create_consumer(camera) < 0) {
 		camera_finish(camera);

@@ -3,8 +3,9 @@
  * A stream as a camera of PipeWire: a node of the class Video/Source whose buffers are the slots of
  * the stream's slabs themselves, by their own read-only descriptors. A picture that readers hold is
  * held here, and its lease renewed; it goes back when PipeWire gives the buffer back. A picture in
- * memory that came after PipeWire had negotiated with its readers is copied for them. While there
- * is no producer, a black picture is shown, so that readers go on.
+ * memory that came after PipeWire had negotiated with its readers is copied for them, and for
+ * browsers each picture is. While there is no producer, a black picture is shown, so that readers
+ * go on.
  *
  * Everything is on the thread of the loop.
  */

@@ -30,6 +30,10 @@ static const struct option_row rows[] = {
 				MEMBER(description)},
 		{OPTION_NUMBER, "credit", 0, "N", "Frames to hold at most, 3 to 63 (default: 8)",
 				MEMBER(credit), .least = CREDIT_LEAST, .most = GID_CREDIT_MAX},
+		{OPTION_SWITCH, "browsers", 0, NULL,
+				"Copy each picture once, for Chromium, Firefox and all else that "
+				"reads by WebRTC: they take no other memory",
+				MEMBER(browsers)},
 };
 
 static void check_options(void *data, struct argp_state *state) {
@@ -40,8 +44,8 @@ static void check_options(void *data, struct argp_state *state) {
 void pipewire_options_parse(struct pipewire_options *options, int argc, char **argv) {
 	static const struct command_line line = {
 			COMMAND_LINE_ROWS(rows),
-			.help = "Makes a stream a camera of PipeWire, for browsers, OBS and all that "
-				"reads cameras there. Its pictures are not copied.\v"
+			.help = "Makes a stream a camera of PipeWire, for all that reads cameras "
+				"there. Its pictures are not copied, but for browsers.\v"
 				"Example: gid-pipewire --domain open --stream camera/rear\n\n"
 				"The exit status is 0 when the program was told to end, else 1.",
 			.take = option_stray,

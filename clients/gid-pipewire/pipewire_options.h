@@ -13,6 +13,7 @@ struct pipewire_options {
 	const char *name;	 // of the node; NULL: made of owner and stream
 	const char *description; // what people see; NULL: likewise
 	uint32_t credit;	 // frames to have at once
+	bool browsers;		 // pictures are copied into memory as browsers want it
 };
 
 /* Ends the program where the command line is wrong, or asks for help. */

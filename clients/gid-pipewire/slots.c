@@ -2,11 +2,14 @@
 #include "slots.h"
 
 #include <drm_fourcc.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "video_formats.h"
 
 /* Black, in the highest byte of a sample. */
 #define LUMA_BLACK 16
@@ -14,12 +17,12 @@
 #define SLOT_ALIGN 65536u // a page of any machine
 
 uint8_t *slots_own(const struct slots *slots, uint32_t number) {
-	return slots->own + slots->size * number;
+	return slots->own[number].data;
 }
 
 /* Readers that lay the camera over something else would show that through a black without alpha. */
 static void fill_alpha(const struct slots *slots, uint8_t *picture) {
-	const struct gid_layout *layout = &slots->layout;
+	const struct gid_layout *layout = &slots->own_layout;
 	const struct gid_format_info *format = gid_format_find(layout->fourcc);
 	const struct gid_format_sample *alpha = &format->samples[3];
 	const uint64_t mask = ((UINT64_C(1) << alpha->bits) - 1) << alpha->shift;
@@ -35,7 +38,7 @@ static void fill_alpha(const struct slots *slots, uint8_t *picture) {
 
 /* Zero is black, but in YUV, where luma has its own and colours the middle of their range. */
 void slots_fill_black(const struct slots *slots, uint32_t number) {
-	const struct gid_layout *layout = &slots->layout;
+	const struct gid_layout *layout = &slots->own_layout;
 	uint8_t *picture = slots_own(slots, number);
 	const struct gid_format_info *format = gid_format_find(layout->fourcc);
 	memset(picture, 0, slots->size);
@@ -62,48 +65,96 @@ void slots_fill_black(const struct slots *slots, uint32_t number) {
 	}
 }
 
-/* Who gets the descriptor can neither write nor resize what is ours. */
-static int create_own(struct slots *slots) {
-	uint64_t size = slots->size * OWN_SLOTS;
-	int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE;
-	int fd = memfd_create("gid-pipewire", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
-	if (fd < 0) {
-		return -errno;
+/* Makes packed pixels opaque: four bytes each, of which the producer filled three. */
+static void make_opaque(const struct slots *slots, uint8_t *picture) {
+	const struct gid_layout *layout = &slots->own_layout;
+	const struct gid_format_sample *alpha = &gid_format_find(layout->fourcc)->samples[3];
+	const uint32_t mask = ((UINT32_C(1) << alpha->bits) - 1) << alpha->shift;
+	uint32_t *pixels = (uint32_t *)(void *)picture; // a file of its own begins there
+	for (size_t i = 0; i < (size_t)layout->width * layout->height; i++) {
+		pixels[i] |= htole32(mask);
 	}
-	slots->own_fd = fd;
-	if (ftruncate(fd, (off_t)size) < 0) {
-		return -errno;
-	}
-	void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (data == MAP_FAILED) {
-		return -errno;
-	}
-	slots->own = data;
-	return fcntl(fd, F_ADD_SEALS, seals) < 0 ? -errno : 0;
 }
 
-int slots_init(struct slots *slots, const struct gid_layout *layout) {
-	uint64_t size = gid_layout_size(layout);
-	*slots = (struct slots){.layout = *layout, .own_fd = -1};
+void slots_pack(const struct slots *slots, uint32_t number, const uint8_t *picture,
+		const struct gid_box *seen) {
+	const struct gid_layout *from = &slots->layout, *to = &slots->own_layout;
+	const struct gid_format_info *format = gid_format_find(from->fourcc);
+	uint8_t *own = slots_own(slots, number);
+	for (uint32_t i = 0; i < to->plane_count; i++) {
+		const struct gid_format_plane *plane = &format->planes[i];
+		const uint32_t rows = gid_format_rows(to->fourcc, i, to->height);
+		const uint32_t bytes = to->planes[i].stride;
+		const uint8_t *first = picture + from->planes[i].offset +
+				(size_t)((uint32_t)seen->y / plane->vsub) * from->planes[i].stride +
+				(uint32_t)seen->x / plane->hsub * plane->bytes;
+		for (uint32_t y = 0; y < rows; y++) {
+			memcpy(own + to->planes[i].offset + (size_t)y * bytes,
+					first + (size_t)y * from->planes[i].stride, bytes);
+		}
+	}
+	if (to->fourcc != from->fourcc) {
+		make_opaque(slots, own);
+	}
+}
+
+/* Who gets the descriptor can neither write nor resize what is ours. */
+static int own_slot_init(struct own_slot *own, uint64_t size) {
+	int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE;
+	int fd = memfd_create("gid-pipewire", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
+	void *data = MAP_FAILED;
+	if (fd >= 0 && ftruncate(fd, (off_t)size) == 0) {
+		data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	}
+	if (data != MAP_FAILED && fcntl(fd, F_ADD_SEALS, seals) == 0) {
+		*own = (struct own_slot){.data = data, .fd = fd};
+		return 0;
+	}
+	int error = -errno;
+	if (data != MAP_FAILED) {
+		munmap(data, size);
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return error;
+}
+
+static int init_packed(struct slots *slots, const struct gid_box *packed) {
+	struct gid_layout *own = &slots->own_layout;
+	int error = gid_layout_init(own, video_browsers_format_of(own->fourcc),
+			(uint32_t)packed->width, (uint32_t)packed->height, 1);
+	own->colours = slots->layout.colours;
+	slots->packed = true;
+	return error;
+}
+
+int slots_init(struct slots *slots, const struct gid_layout *layout, const struct gid_box *packed) {
+	*slots = (struct slots){.layout = *layout, .own_layout = *layout};
+	int error = packed != NULL ? init_packed(slots, packed) : 0;
+	uint64_t size = gid_layout_size(&slots->own_layout);
 	if (layout->modifier != DRM_FORMAT_MOD_LINEAR || size == 0 ||
 			size > INT32_MAX / OWN_SLOTS) {
 		return -ENOTSUP;
 	}
 	slots->size = (size + SLOT_ALIGN - 1) & ~(uint64_t)(SLOT_ALIGN - 1);
-	return create_own(slots);
+	for (uint32_t i = 0; i < OWN_SLOTS && error == 0; i++) {
+		error = own_slot_init(&slots->own[i], slots->size);
+	}
+	return error;
 }
 
 void slots_finish(struct slots *slots) {
 	for (uint32_t i = 0; i < slots->slab_count; i++) {
 		gid_slab_unref(slots->slabs[i].slab);
 	}
-	if (slots->own != NULL) {
-		munmap(slots->own, slots->size * OWN_SLOTS);
+	for (uint32_t i = 0; i < OWN_SLOTS; i++) {
+		if (slots->own[i].data != NULL) {
+			munmap(slots->own[i].data, slots->size);
+			close(slots->own[i].fd);
+		}
 	}
-	if (slots->own_fd >= 0) {
-		close(slots->own_fd);
-	}
-	*slots = (struct slots){.own_fd = -1};
+	*slots = (struct slots){0};
 }
 
 static void slots_remove(struct slots *slots, uint32_t place) {
@@ -144,7 +195,7 @@ void slots_offer(struct slots *slots) {
 		slots->slabs[i].offered = false;
 	}
 	slots_sweep(slots);
-	for (uint32_t i = 0; i < slots->slab_count; i++) {
+	for (uint32_t i = 0; i < slots->slab_count && !slots->packed; i++) {
 		const struct gid_slab_info *info = &slots->slabs[i].info;
 		uint64_t end = info->offset + info->slot_size * info->slot_count;
 		if (count + info->slot_count > SLOTS_MAX || end > UINT32_MAX) {
@@ -187,8 +238,7 @@ struct gid_slab *slots_slab(const struct slots *slots, gid_id gid) {
 struct slots_place slots_place(const struct slots *slots, uint32_t number) {
 	if (number < OWN_SLOTS) {
 		return (struct slots_place){
-				.fd = slots->own_fd,
-				.offset = (uint32_t)(number * slots->size),
+				.fd = slots->own[number].fd,
 				.size = (uint32_t)slots->size,
 		};
 	}

@@ -4,11 +4,14 @@
  * slabs. All have one layout. PipeWire negotiates memory with its readers once, and some readers
  * cannot do that again: so what of the slabs is offered is fixed then, and a picture in a slab that
  * came later is copied into a slot of our own.
+ *
+ * Or only slots of our own, which are packed: what is seen of a picture, without padding. Browsers
+ * take nothing else, and read a slot from where its file begins.
  */
 #ifndef GID_PIPEWIRE_SLOTS_H
 #define GID_PIPEWIRE_SLOTS_H
 
-#include <gid/domain.h>
+#include <gid/stream.h>
 
 /* A stream that changes its memory often has that many slabs at once. */
 #define SLABS_MAX 8u
@@ -20,15 +23,19 @@
 #define SLOT_NONE UINT32_MAX
 
 struct slots {
-	struct gid_layout layout;
+	struct gid_layout layout;     // of the stream's pictures
+	struct gid_layout own_layout; // of own slots: the same, or packed
+	bool packed;
 	struct slots_slab {
 		struct gid_slab *slab; // a reference of ours
 		struct gid_slab_info info;
 		bool offered; // those come first
 	} slabs[SLABS_MAX];
 	uint32_t slab_count;
-	int own_fd; // which can only be read by whoever gets it
-	uint8_t *own;
+	struct own_slot {
+		uint8_t *data; // NULL: there is none
+		int fd;	       // which can only be read by whoever gets it
+	} own[OWN_SLOTS];
 	uint64_t size; // of an own slot, bytes
 };
 
@@ -40,9 +47,13 @@ struct slots_place {
 	bool dmabuf;
 };
 
-/* Of an imported slab's layout. Returns 0 or -errno; -ENOTSUP: it is not for processors. */
-int slots_init(struct slots *slots, const struct gid_layout *layout);
-/* Also of what slots_init() failed for, and of zeroes with own_fd -1. */
+/*
+ * Of an imported slab's layout. `packed`: what is seen of its pictures, where slots are to be
+ * packed; else NULL. Returns 0 or -errno; -ENOTSUP: it is not for processors, or no browser has
+ * such a format.
+ */
+int slots_init(struct slots *slots, const struct gid_layout *layout, const struct gid_box *packed);
+/* Also of what slots_init() failed for, and of zeroes. */
 void slots_finish(struct slots *slots);
 
 /* Takes over the reference. Forgets those that were revoked, or the oldest, that are not offered.
@@ -66,6 +77,13 @@ struct slots_place slots_place(const struct slots *slots, uint32_t number);
 
 /* The memory of an own slot, to be written while nobody reads it. */
 uint8_t *slots_own(const struct slots *slots, uint32_t number);
+
+/*
+ * Copies what is seen of a picture into an own slot that is packed. `seen` is as large as that, and
+ * lies in the picture, at whole samples.
+ */
+void slots_pack(const struct slots *slots, uint32_t number, const uint8_t *picture,
+		const struct gid_box *seen);
 
 /* Makes an own slot black. */
 void slots_fill_black(const struct slots *slots, uint32_t number);

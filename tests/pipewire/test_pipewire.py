@@ -19,6 +19,7 @@ import pytest
 from gid_vm.preload import Preload
 from lib.cockpit import Cockpit
 from lib.inspected import descriptors_of
+from lib.length import at_length_but
 from lib.pipeline import gst_env, make_registry
 from lib.program import BUILD, Program, wait_for
 
@@ -33,6 +34,7 @@ FORMATS = {  # GStreamer's name, and bytes a pixel
 }
 READER = "p,media.type=Video,media.category=Capture,media.role=Camera"
 CAMERA = "gid.open.movie"
+PORTAL = Path(__file__).with_name("portal.py")
 
 
 class Pipewire:
@@ -77,6 +79,11 @@ class Pipewire:
         return self.start(
             BUILD / "clients/gid-pipewire", "--domain=open", "--stream=movie", *options
         )
+
+    def browser(self, format: str, width: int, height: int, file: Path) -> Program:
+        """What reads as browsers do, of which a format has a name of PipeWire's."""
+        program = BUILD / "tests/lib/programs/webrtc-reader"
+        return self.start(program, CAMERA, format, str(width), str(height), file)
 
     def reader(self, format: str = "R8", camera: str = CAMERA) -> "Reader":
         """GStreamer's, which writes each picture into a file, as it is."""
@@ -364,6 +371,88 @@ def test_what_cannot_be_shown_is_told(pipewire: Pipewire, send: Send) -> None:
     camera = pipewire.camera()
     assert camera.wait() == 1
     assert "PipeWire has no format like its AR12" in camera.stderr
+
+
+BROWSERS = {  # what they call our formats
+    **{"NV12": "NV12", "YU12": "I420", "YUYV": "YUY2", "UYVY": "UYVY", "RG16": "RGB16"},
+    **{"RG24": "BGR", "BG24": "RGB", "AR24": "BGRA", "AB24": "RGBA", "BA24": "ARGB"},
+    **{"XR24": "BGRA", "XB24": "RGBA", "BX24": "ARGB"},
+}
+ODD = (390, 242)  # rows have padding
+SEEN = (6, 4, 130, 82)  # of that
+
+
+def noise(producer: gid.Producer, format: str, crop: tuple[int, int, int, int]) -> bytes:
+    """Sends such a picture. Returns what is seen of it, in one piece and opaque."""
+    (width, height), (left, top, wide, high) = ODD, crop
+    dice, seen = np.random.default_rng(7), b""
+    with producer.slot(timeout=60, crop=crop) as picture:
+        for plane in picture if isinstance(picture, tuple) else (picture,):
+            plane[...] = dice.integers(0, np.iinfo(plane.dtype).max, plane.shape, plane.dtype)
+            rows, columns = height // plane.shape[0], width // plane.shape[1]
+            part = plane[top // rows : (top + high) // rows, left // columns :]
+            part = part[:, : wide // columns].copy()
+            if format in ("XR24", "XB24", "BX24"):
+                part[..., 0 if format == "BX24" else 3] = 255
+            seen += part.tobytes()
+    return seen
+
+
+@pytest.mark.parametrize("format", at_length_but(BROWSERS, "NV12", "YU12", "YUYV", "XR24"))
+def test_browsers(pipewire: Pipewire, cockpit: Cockpit, tmp_path: Path, format: str) -> None:
+    """They get what is seen, without padding, and see black while there is no producer."""
+    with gid.Domain(str(cockpit.socket("open"))) as domain:
+        producer = domain.producer("movie", format, *ODD)
+        seen = noise(producer, format, SEEN)
+        camera = pipewire.camera("--browsers")
+        wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+        files = [tmp_path / name for name in ("one", "other")]
+        readers = [pipewire.browser(BROWSERS[format], *SEEN[2:], file) for file in files]
+
+        def wait_picture(right: Callable[[bytes], bool]) -> None:
+            for reader, file in zip(readers, files, strict=True):
+                wait_for(
+                    lambda f=file: f.exists() and right(f.read_bytes()[-len(seen) :]),
+                    lambda r=reader: f"the picture: {r.said()}",
+                )
+
+        wait_picture(lambda picture: picture == seen)
+        producer.close()
+        wait_picture(lambda picture: len(set(picture)) <= 2)
+        producer = domain.producer("movie", format, *ODD)
+        seen = noise(producer, format, SEEN)
+        wait_picture(lambda picture: picture == seen)
+    assert camera.stop() == 0, camera.stderr
+    counts = json.loads(camera.stdout)
+    assert counts["copied"] >= 2 and counts["forms"] == 1, counts
+
+
+def test_others_read_what_is_made_for_browsers(pipewire: Pipewire, send: Send) -> None:
+    """All planes lie in one piece there."""
+    paint(send("NV12"), 99)
+    pipewire.camera("--browsers")
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.reader("NV12")
+    reader.wait_picture(99)
+
+
+def test_no_browser_reads_what_it_would_read_wrong(
+    pipewire: Pipewire, send: Send, tmp_path: Path
+) -> None:
+    """Slots of the stream's own: it counts twice where one begins."""
+    paint(send("NV12"), 99)
+    pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    reader = pipewire.browser("NV12", WIDTH, HEIGHT, tmp_path / "pictures")
+    assert reader.wait() == 1, reader.said()
+    assert (tmp_path / "pictures").read_bytes() == b""
+
+
+def test_what_browsers_have_not_is_told(pipewire: Pipewire, send: Send) -> None:
+    paint(send("R8"), 1)
+    camera = pipewire.camera("--browsers")
+    assert camera.wait() == 1
+    assert "browsers have no format like its R8" in camera.stderr
 
 
 def test_memory_that_cannot_be_had(cockpit: Cockpit, pipewire: Pipewire, send: Send) -> None:
