@@ -38,6 +38,8 @@ QUIET, LOUD, TONE = 0.1, 0.8, 1000  # amplitudes and Hz: a whole number of waves
 STEP = SAMPLES // 1000  # samples that are looked at together
 AROUND = 10 * SAMPLES  # parts of the sound that tell when a sample of it was played
 BRIGHT = 128
+# What the server mixes at a time: it can all be recorded when the first of it is to be heard.
+MIXED_US = 2000
 STREAM = "movie"
 SERVER = "pulseaudio"
 
@@ -130,11 +132,13 @@ class Sound:
         self._times.append(now)
 
     def _time(self, sample: int) -> float:
-        """The earliest that the parts around it allow: one may come late, but none too early. Not
-        of all parts, for the sound's clock has its own pace."""
+        """When it was to be heard: what the parts around it allow at the earliest, for one may come
+        late, but none before it is mixed. Then all of a mix comes, and its end is heard that much
+        later. Not of all parts, for the sound's clock has its own pace."""
         first, last = numpy.searchsorted(self._ends, [sample - AROUND, sample + AROUND])
         ends, times = numpy.array(self._ends[first:last]), numpy.array(self._times[first:last])
-        return float((times - (ends - sample) / SAMPLES).min())
+        mixed = float((times - (ends - sample) / SAMPLES).min())
+        return mixed + MIXED_US / 1e6
 
     def bursts_and_gaps(self) -> tuple[list[float], int]:
         """When each burst began, and how often the tone was interrupted between the first and the
@@ -176,7 +180,7 @@ def play(cockpit: Cockpit, film: Path, seconds: int) -> tuple[Light, Sound, floa
         f"film. ! queue ! flacparse ! flacdec ! audioconvert ! audioresample "
         f"! pulsesink device=card"
     )
-    record = "pulsesrc device=card.monitor buffer-time=100000 latency-time=10000"
+    record = f"pulsesrc device=card.monitor buffer-time=100000 latency-time={MIXED_US}"
     record += f" ! audio/x-raw,format=S16LE,rate={SAMPLES},channels=1"
     with shown.display(cockpit["cluster"], shown.CLUSTER, "open", STREAM) as told:
         watchers = [

@@ -5,6 +5,7 @@ import contextlib
 import subprocess
 from pathlib import Path
 
+import numpy
 import pytest
 from benches import bench, module, results
 
@@ -92,6 +93,37 @@ def test_the_film_is_decoded_with_its_sound(tmp_path: Path) -> None:
     assert picture.stat().st_size == frames * 320 * 180 * 3 // 2
     samples = sound.read_bytes()
     assert len(samples) >= frames / 30 * 0.9 * 44100 * 2 * 2 and any(samples)
+
+
+class Part:
+    """A buffer of sound."""
+
+    def __init__(self, samples: numpy.ndarray) -> None:
+        self._bytes = (samples * 32767).astype("<i2").tobytes()
+
+    def get_size(self) -> int:
+        return len(self._bytes)
+
+    def extract_dup(self, begin: int, size: int) -> bytes:
+        return self._bytes[begin : begin + size]
+
+
+@pytest.mark.parametrize("late", [0.0, 0.03])
+def test_a_burst_is_heard_when_it_is_played_and_not_when_it_is_mixed(late: float) -> None:
+    """The server has all of a mix recorded when its first sample is to be heard. Some come late."""
+    together = module("together")
+    second = together.SAMPLES
+    at = numpy.arange(3 * second)
+    loud = (at >= second) & (at % second < together.MARK * second)
+    wave = numpy.sin(2 * numpy.pi * together.TONE * at / second)
+    samples = numpy.where(loud, together.LOUD, together.QUIET) * wave
+    sound, mix = together.Sound(), second * together.MIXED_US // 1_000_000
+    for number, begin in enumerate(range(0, len(samples), mix)):
+        due = 100 + begin / second + late * (number % 3 == 0)
+        for half in (begin, begin + mix // 2):  # what is recorded at a time is less
+            sound.take(Part(samples[half : half + mix // 2]), due)
+    bursts, gaps = sound.bursts_and_gaps()
+    assert bursts == pytest.approx([101, 102], abs=1e-4) and gaps == 0
 
 
 PLAYER = """\

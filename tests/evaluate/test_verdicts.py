@@ -228,6 +228,7 @@ def test_what_stays_missed_tells_todays_aim() -> None:
 # --- sound and picture ----------------------------------------------------------------------------
 
 TOGETHER = {"lag_ms": -30.0, "lag_ms_min": -44.0, "lag_ms_max": -20.0, "drift_ms": 0.1}
+TOGETHER |= {"to_light_ms": 25.0}
 TOGETHER |= {"marks": 600, "flashes": 600, "bursts": 599, "n": 599, "gaps": 0}
 
 

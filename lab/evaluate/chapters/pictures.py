@@ -128,13 +128,14 @@ def _together(context: Context) -> list[Figure]:
     (row,) = found["rows"]
     source, n, marks = "./run bench together", row["n"], row["marks"]
     lag, spread = row["lag_ms"], (row["lag_ms_min"], row["lag_ms_max"])
-    worst, drift = max(map(abs, spread)), row["drift_ms"]
+    worst, drift, way = max(map(abs, spread)), row["drift_ms"], row["to_light_ms"]
     # A second whose flash or burst did not come has no lag.
     lost = float(marks - min(n, row["flashes"], row["bursts"]))
     return [
         Figure("sound after the picture", lag, "ms", n, spread, source),
         Figure(APART.figure, worst, "ms", n, (worst, worst), source),
         Figure("apart in the last third, more than in the first", drift, "ms", n, spread, source),
+        Figure("from sending a frame to its light", way, "ms", n, (way, way), source),
         Figure(LOST.figure, lost, "", marks, (lost, lost), source),
         Figure(GAPS.figure, row["gaps"], "", marks, (row["gaps"],) * 2, source),
     ]
