@@ -294,6 +294,7 @@ static void handle_captured(void *data, const struct source_picture *picture) {
 	struct screen_buffer *buffer = capture->asked;
 	struct source_picture known = *picture;
 	bool changed = true;
+	capture->refused = false;
 	capture->counts.captured++;
 	if (!capture->source->knows_damage) {
 		known.damage = find_changed(capture, buffer);
@@ -319,10 +320,15 @@ static void handle_captured(void *data, const struct source_picture *picture) {
 	capture_next(capture);
 }
 
+/* Once is nothing: the form may have changed. Refused again, the next one waits. */
 static void handle_retry(void *data) {
 	struct capture *capture = data;
 	capture->asked = NULL;
 	capture->counts.refused++;
+	if (capture->refused) {
+		capture_slow_down(capture);
+	}
+	capture->refused = true;
 	capture_sweep(capture);
 	capture_next(capture);
 }
@@ -335,19 +341,6 @@ static void handle_asleep(void *data) {
 	capture->asked_time = gid_clock_now();
 	capture->pause_us = PAUSE_MOST_US;
 	capture_next(capture);
-}
-
-static void handle_form(void *data, const struct source_form *form) {
-	struct capture *capture = data;
-	struct screen_buffer *buffer;
-	if (memcmp(form, &capture->form, sizeof(*form)) == 0) {
-		return;
-	}
-	capture->form = *form;
-	wl_list_for_each(buffer, &capture->buffers, link) {
-		buffer->retired = true;
-	}
-	capture_sweep(capture);
 }
 
 static void handle_settled(void *data, struct wl_callback *callback, uint32_t serial) {
@@ -373,6 +366,34 @@ static void handle_ended(void *data, const char *why) {
 		capture->ending = wl_display_sync(capture->screens.display);
 		wl_callback_add_listener(capture->ending, &settled_listener, capture);
 	}
+}
+
+/* A stream has no larger picture: nobody waits in vain for one. */
+static bool form_fits(const struct source_form *form) {
+	return form->width - 1 < GID_SIZE_MAX && form->height - 1 < GID_SIZE_MAX;
+}
+
+static void handle_form(void *data, const struct source_form *form) {
+	struct capture *capture = data;
+	struct screen_buffer *buffer;
+	char why[128];
+	if (memcmp(form, &capture->form, sizeof(*form)) == 0) {
+		return;
+	}
+	if (!form_fits(form)) {
+		snprintf(why, sizeof(why),
+				"its pictures have %ux%u pixels, and those of a stream at most "
+				"%ux%u",
+				form->width, form->height, GID_SIZE_MAX, GID_SIZE_MAX);
+		handle_ended(capture, why);
+		return;
+	}
+	capture->form = *form;
+	capture->refused = false;
+	wl_list_for_each(buffer, &capture->buffers, link) {
+		buffer->retired = true;
+	}
+	capture_sweep(capture);
 }
 
 static const struct source_events source_events = {

@@ -38,6 +38,7 @@ struct capture {
 	struct gid_slab *window;	// for readers on other machines; NULL: not needed yet
 	struct gid_layout layout;	// of the present form
 	bool asleep;			// there is no picture, until one is asked for anew
+	bool refused;			// the last picture, which is asked for again
 	uint64_t pause_us;		// after a picture in which nothing was new
 	uint64_t asked_time;		// when the last picture was asked for
 	struct capture_counts counts;

@@ -8,6 +8,7 @@
 #include "common/display_connection.h"
 #include "ext-data-control-v1-client-protocol.h"
 
+#define SEAT_VERSION (uint32_t)WL_SEAT_RELEASE_SINCE_VERSION
 #define WLR_MANAGER "zwlr_data_control_manager_v1" /* of wlroots up to 0.18, and later ones */
 
 /* --- what programs copy ----------------------------------------------------------------------- */
@@ -149,7 +150,8 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 		const char *interface, uint32_t version) {
 	struct capture_clipboard *clipboard = data;
 	if (clipboard->seat == NULL && strcmp(interface, wl_seat_interface.name) == 0) {
-		clipboard->seat = wl_registry_bind(registry, name, &wl_seat_interface, 1);
+		clipboard->seat = wl_registry_bind(registry, name, &wl_seat_interface,
+				version < SEAT_VERSION ? version : SEAT_VERSION);
 		clipboard->seat_global = name;
 	} else if (clipboard->manager == NULL &&
 			(strcmp(interface, ext_data_control_manager_v1_interface.name) == 0 ||
@@ -161,13 +163,25 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 
 static void find_globals(struct capture_clipboard *clipboard);
 
+/* A compositor keeps what it has of a seat until it is released. */
+static void release_seat(struct capture_clipboard *clipboard) {
+	if (clipboard->seat == NULL) {
+		return;
+	}
+	if (wl_seat_get_version(clipboard->seat) >= WL_SEAT_RELEASE_SINCE_VERSION) {
+		wl_seat_release(clipboard->seat);
+	} else {
+		wl_seat_destroy(clipboard->seat);
+	}
+	clipboard->seat = NULL;
+}
+
 /* There may be another seat: a new registry announces it again. */
 static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
 	struct capture_clipboard *clipboard = data;
 	if (clipboard->seat != NULL && clipboard->seat_global == name) {
 		release_device(clipboard);
-		wl_seat_destroy(clipboard->seat);
-		clipboard->seat = NULL;
+		release_seat(clipboard);
 		wl_registry_destroy(registry);
 		find_globals(clipboard);
 	}
@@ -217,9 +231,7 @@ int capture_clipboard_init(struct capture_clipboard *clipboard, sd_event *event,
 
 void capture_clipboard_finish(struct capture_clipboard *clipboard) {
 	release_device(clipboard);
-	if (clipboard->seat != NULL) {
-		wl_seat_destroy(clipboard->seat);
-	}
+	release_seat(clipboard);
 	if (clipboard->manager != NULL) {
 		ext_data_control_manager_v1_destroy(clipboard->manager);
 	}

@@ -110,7 +110,7 @@ static void session_done(void *data, struct ext_image_copy_capture_session_v1 *s
 	struct image_copy_source *source = data;
 	struct source_form form = source->form;
 	source->form.fourcc = 0; // the formats are told anew
-	if (form.fourcc == 0 || form.width - 1 >= GID_SIZE_MAX || form.height - 1 >= GID_SIZE_MAX) {
+	if (form.fourcc == 0) {
 		source->base.events->ended(source->base.data,
 				"the compositor gives no picture in a format that gidway knows");
 		return;

@@ -2,10 +2,10 @@
 /*
  * A source of pictures: an output or a window of the compositor, by one of the capture protocols.
  *
- * A source first announces the form of its pictures. From then on its owner asks for one picture at
- * a time, into a wl_buffer of this form, and gets exactly one of `captured`, `retry`, `asleep` and
- * `ended`. A form that changes is announced again; a picture that was asked for in the old one ends
- * with `retry`.
+ * A source first announces the form of its pictures, of any size. From then on its owner asks for
+ * one picture at a time, into a wl_buffer of this form, and gets exactly one of `captured`,
+ * `retry`, `asleep` and `ended`. A form that changes is announced again; a picture that was asked
+ * for in the old one ends with `retry`.
  *
  * Events come while the display is dispatched, never from within a call.
  */

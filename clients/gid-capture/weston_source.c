@@ -28,7 +28,7 @@ static void handle_size(void *data, struct weston_capture_source_v1 *object, int
 		int32_t height) {
 	struct weston_source *source = data;
 	struct source_form *form = &source->form;
-	if (width < 1 || height < 1 || form->fourcc == 0 || width > (int32_t)GID_SIZE_MAX) {
+	if (width < 1 || height < 1 || form->fourcc == 0) {
 		return;
 	}
 	if (source->form_changed || form->width != (uint32_t)width ||

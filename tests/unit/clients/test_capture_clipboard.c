@@ -39,16 +39,23 @@ static void bind_manager(struct wl_client *client, void *data, uint32_t version,
 	wl_resource_set_dispatcher(manager, handle_manager, NULL, NULL, NULL);
 }
 
+static int handle_seat(const void *implementation, void *object, uint32_t opcode,
+		const struct wl_message *message, union wl_argument *arguments) {
+	const struct seat *seat = wl_resource_get_user_data(object);
+	note(seat->compositor, "%s of seat %d\n", message->name, seat->number);
+	return 0;
+}
+
 static void bind_seat(struct wl_client *client, void *data, uint32_t version, uint32_t id) {
 	struct wl_resource *seat = wl_resource_create(client, &wl_seat_interface, (int)version, id);
-	wl_resource_set_dispatcher(seat, ignore, NULL, data, NULL);
+	wl_resource_set_dispatcher(seat, handle_seat, NULL, data, NULL);
 }
 
 static void add(struct compositor *compositor) {
 	for (int i = 0; i < SEATS; i++) {
 		seats[i] = (struct seat){.compositor = compositor, .number = i};
-		seats[i].global = wl_global_create(
-				compositor->display, &wl_seat_interface, 1, &seats[i], bind_seat);
+		seats[i].global = wl_global_create(compositor->display, &wl_seat_interface,
+				wl_seat_interface.version, &seats[i], bind_seat);
 	}
 	wl_global_create(compositor->display, &ext_data_control_manager_v1_interface, 1, NULL,
 			bind_manager);
@@ -83,9 +90,9 @@ int main(void) {
 	struct compositor compositor;
 	tap_ok(meet(&compositor, add, run_client) == 0 &&
 					strcmp(compositor.told,
-							"device of seat 0\ndevice of seat 1\n") ==
-							0,
-			"when its seat goes, the clipboard is that of the next one");
+							"device of seat 0\nrelease of seat 0\n"
+							"device of seat 1\n") == 0,
+			"a seat that goes is released, and the clipboard is that of the next one");
 	rmdir(folder);
 	return tap_finish();
 }
