@@ -70,7 +70,7 @@ static const int lasting_calls[] = {
  */
 static const int growing_calls[] = {
 		SCMP_SYS(brk),
-		SCMP_SYS(cachestat), /* whether foreign memory has its pages */
+		SCMP_SYS(cachestat), /* whether foreign memory has its pages; so mincore() below */
 		SCMP_SYS(dup3),
 		SCMP_SYS(epoll_create1),
 		SCMP_SYS(eventfd2),
@@ -78,6 +78,7 @@ static const int growing_calls[] = {
 		SCMP_SYS(fstatfs),
 		SCMP_SYS(ftruncate),
 		SCMP_SYS(memfd_create),
+		SCMP_SYS(mincore),
 		SCMP_SYS(mremap),
 		SCMP_SYS(newfstatat),
 		SCMP_SYS(readlink),   /* what kind of file a received descriptor is */

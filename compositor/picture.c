@@ -28,16 +28,18 @@ static uint64_t rows_end(const struct gid_layout *layout, uint32_t plane) {
  * Reading a missing page would allocate it, charged to the compositor for as long as the owner
  * keeps the file. The range is that of the picture, since a stranger chooses how large the slot is.
  */
-static int check_pages(
-		const struct picture *picture, uint32_t plane, const struct gid_slab_info *info) {
+static int check_pages(const struct picture *picture, uint32_t plane, const struct gid_slab *slab,
+		const struct gid_slab_info *info) {
 	const uint64_t begin = picture->layout.planes[plane].offset;
 	const uint64_t end = rows_end(&picture->layout, plane);
-	const uint64_t slot = info->offset + gid_slot_of(picture->gids[plane]) * info->slot_size;
+	const uint32_t slot = gid_slot_of(picture->gids[plane]);
+	const char *view = gid_slab_view_untouched(slab, slot);
 	if (info->memory != GID_MEMORY_MEMFD) {
 		return 0;
 	}
-	return gid_memory_check_pages(info->fd, slot + begin,
-			(end < info->slot_size ? end : info->slot_size) - begin);
+	return gid_memory_check_pages(info->fd, info->offset + slot * info->slot_size + begin,
+			(end < info->slot_size ? end : info->slot_size) - begin,
+			view != NULL ? view + begin : NULL);
 }
 
 int picture_check_plane(
@@ -51,5 +53,5 @@ int picture_check_plane(
 	}
 	return plane_end(&picture->layout, plane) > info.slot_size
 			? -ERANGE
-			: check_pages(picture, plane, &info);
+			: check_pages(picture, plane, slab, &info);
 }

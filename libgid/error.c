@@ -35,7 +35,7 @@ const char *gid_strerror(int error) {
 	case ERANGE:
 		return "a plane reaches beyond the end of its memory: check offsets and strides";
 	case ENODATA:
-		return "memory with holes: its owner must write, or allocate, all of it first";
+		return "memory with holes: its owner must write all of it first";
 	case EDQUOT:
 		return "a quota is used up: raise it in the [domain] section, or free "
 		       "slabs or streams";

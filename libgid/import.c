@@ -208,7 +208,7 @@ static int map_generations(
 	const size_t size = imported->slot_count * sizeof(uint32_t);
 	const void *data;
 	int error = imported->memory == GID_MEMORY_MEMFD
-			? gid_memory_check_pages(fd, imported->generations, size)
+			? gid_memory_check_pages(fd, imported->generations, size, NULL)
 			: 0;
 	if (error == 0) {
 		error = gid_memory_map(fd, imported->generations, size, &data);

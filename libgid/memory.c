@@ -228,9 +228,8 @@ int gid_memory_check_present(int fd) {
 		return -errno;
 	}
 	/*
-	 * Pages beyond its end count, too. Nothing tells them apart: to SEEK_HOLE also pages are
-	 * holes that were allocated and not written yet, which are as good as others. Who hides
-	 * holes so makes a reader pay for them, within what it maps of one owner at most.
+	 * Pages beyond its end count, too: who reads it asks for each page, see
+	 * gid_memory_check_pages().
 	 */
 	return (uint64_t)status.st_blocks * 512 < (uint64_t)status.st_size ? -ENODATA : 0;
 }

@@ -101,15 +101,13 @@ static bool is_touched(const struct gid_slab *slab, uint32_t slot) {
 
 /*
  * Reading a missing page would allocate it, charged to us for as long as its owner keeps the file.
- * Pages that were touched stay. Others may go, in spite of the seals: where fallocate() fails it
- * takes those back that were allocated before, and never read or written.
  */
 static int check_pages(const struct gid_slab *slab, uint32_t slot) {
 	const struct gid_slab_info *info = &slab->info;
 	return is_touched(slab, slot)
 			? 0
 			: gid_memory_check_pages(info->fd, info->offset + slot * info->slot_size,
-					  info->slot_size);
+					  info->slot_size, gid_slab_view_untouched(slab, slot));
 }
 
 int gid_slab_keep(struct gid_slab *slab, uint32_t slot) {

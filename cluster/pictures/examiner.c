@@ -118,7 +118,8 @@ static bool has_pages(const struct examination *of) {
 	const struct gid_slab_info *slab = &of->slab;
 	const uint64_t at = slab->offset + gid_slot_of(of->frame.gid) * slab->slot_size;
 	return slab->memory != GID_MEMORY_MEMFD ||
-			gid_memory_check_pages(slab->fd, at, gid_layout_size(&slab->layout)) == 0;
+			gid_memory_check_pages(slab->fd, at, gid_layout_size(&slab->layout),
+					of->slot) == 0;
 }
 
 static enum role_reason examiner_read(const struct examiner_rules *rules,

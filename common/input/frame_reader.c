@@ -65,7 +65,8 @@ static bool reader_has_pages(const struct frame_reader *reader, uint32_t slot) {
 	gid_slab_get_info(reader->slab, &info);
 	return info.memory != GID_MEMORY_MEMFD ||
 			gid_memory_check_pages(info.fd, info.offset + slot * info.slot_size,
-					reader->form->slot_size) == 0;
+					reader->form->slot_size,
+					gid_slab_view_untouched(reader->slab, slot)) == 0;
 }
 
 static void reader_use(struct frame_reader *reader) {

@@ -35,7 +35,7 @@ static int explain(int error, const char **why) {
 		*why = "gidd has no descriptor left";
 		break;
 	case -ENODATA:
-		*why = "the memfd has holes, or lets nobody see whether it has some: fallocate() it, "
+		*why = "the memfd has holes, or lets nobody see whether it has some: write all of it, "
 		       "and leave its mode as it is";
 		break;
 	case -ENOSYS:
@@ -76,7 +76,7 @@ static int take_memory(int *fd, uint64_t size, const char **why) {
 int descriptor_take_shared(int *fd, uint64_t size, const char **why) {
 	int error = take_memory(fd, size, why);
 	if (error == 0) {
-		error = explain(gid_memory_check_pages(*fd, 0, size), why);
+		error = explain(gid_memory_check_pages(*fd, 0, size, NULL), why);
 	}
 	return error;
 }

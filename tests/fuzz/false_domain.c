@@ -261,6 +261,10 @@ const void *gid_slab_view(const struct gid_slab *slab, uint32_t slot) {
 	return domain.lost_memory ? NULL : slab->memory + slot * slab->info.slot_size;
 }
 
+const void *gid_slab_view_untouched(const struct gid_slab *slab, uint32_t slot) {
+	return gid_slab_view(slab, slot);
+}
+
 uint32_t gid_slab_holders(const struct gid_slab *slab, uint32_t slot) {
 	demand(slab->refs > 0 && slot < slab->info.slot_count);
 	return slab->holders[slot];
@@ -387,9 +391,10 @@ void false_domain_lose(void) {
 /* Memory that only its maker can write, as all of gidway's. It is made once. */
 static void slab_make_memory(struct gid_slab *slab, uint64_t size) {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	demand(fd >= 0 && fallocate(fd, 0, 0, (off_t)size) == 0);
+	demand(fd >= 0 && ftruncate(fd, (off_t)size) == 0);
 	slab->memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	demand(slab->memory != MAP_FAILED);
+	memset(slab->memory, 0, size); /* pages that were never written are refused */
 	demand(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE) == 0);
 	slab->info.fd = fd;
 }

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not hollow.is_told(), reason="the kernel does no
 
 GIDCTL = BUILD / "tools/gidctl/gidctl"
 RESTLESS = BUILD / "tests/hostile/programs/hostile-restless"
-HOLES = "memory with holes: its owner must write, or allocate, all of it first"
+HOLES = "memory with holes: its owner must write all of it first"
 CAMERA = "videotestsrc is-live=true ! video/x-raw,format=BGRx,width=64,height=48,framerate=30/1"
 ENGINE = "[canvas panel]\ndomain=open\nmemory=16M\nslots=6\nlist-ms=60000\nlease-ms=60000\n"
 COMPOSED = "[canvas]\nengine=cluster\nname=panel\nwidth=64\nheight=48\n"

@@ -49,7 +49,7 @@ NOT_MEMFD = "the descriptor is not a memfd with ordinary pages"
 NO_BELL = "the doorbell is not a connected SOCK_STREAM unix socket"
 
 HOLLOW = (
-    "the memfd has holes, or lets nobody see whether it has some: fallocate() it, and leave its "
+    "the memfd has holes, or lets nobody see whether it has some: write all of it, and leave its "
     "mode as it is"
 )
 

@@ -216,6 +216,7 @@ static uint32_t export_small_of_large(void) {
 	union gid_wire_message message, answer;
 	int fd = memfd_create("large", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (ftruncate(fd, SMALL_OF) < 0 || posix_fallocate(fd, 0, SMALL_OF) != 0 ||
+			pwrite(fd, "", 1, 0) != 1 ||
 			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE) <
 					0) {
 		return 0;

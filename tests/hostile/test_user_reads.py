@@ -59,7 +59,7 @@ def refused(stream: str, user: str = str(STRANGER), section: str = "") -> tuple[
 def ring(*gids: int, metadata: int = 0) -> int:
     """A producer's ring with entries of these."""
     fd = os.memfd_create("ring", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.posix_fallocate(fd, 0, RING_SIZE)
+    os.pwrite(fd, bytes(RING_SIZE), 0)
     for place, each in enumerate(gids):
         os.pwrite(fd, struct.pack("<Q", each), FRAMES + ENTRY * place + 8)
     os.pwrite(fd, struct.pack("<Q", metadata), METADATA)

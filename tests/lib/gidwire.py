@@ -187,7 +187,7 @@ def read_only(fd: int) -> int:
     return reader
 
 
-FALLOC_FL_KEEP_SIZE = 1
+FALLOC_FL_KEEP_SIZE, MADV_POPULATE_WRITE = 1, 23
 
 
 def _hide_pages(fd: int, size: int) -> None:
@@ -202,8 +202,7 @@ def _hide_pages(fd: int, size: int) -> None:
 
 def memfd(size: int, seals: int | None = None, writable: bool = False, hollow: bool = False) -> int:
     """A sealed memfd as libgid makes them, or with other seals, or still writable, or with all of
-    its pages where nobody can use them.
-    """
+    its pages where nobody can use them."""
     if seals is None:
         seals = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | 0x10  # F_SEAL_FUTURE_WRITE
     fd = os.memfd_create("test", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -212,6 +211,8 @@ def memfd(size: int, seals: int | None = None, writable: bool = False, hollow: b
         _hide_pages(fd, size)
     elif size > 0:
         os.posix_fallocate(fd, 0, size)
+        with mmap.mmap(fd, size) as data:
+            data.madvise(MADV_POPULATE_WRITE)  # those that are only allocated count as none
     if seals:
         fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
     return fd if writable else read_only(fd)

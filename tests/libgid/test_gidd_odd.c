@@ -87,7 +87,8 @@ static bool say_imported(int fd, uint32_t serial) {
 	struct gid_layout layout;
 	int memory = memfd_create("slab", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	int seals = unsealed ? F_SEAL_WRITE : F_SEAL_SHRINK | F_SEAL_WRITE;
-	if (fallocate(memory, 0, 0, 4096) < 0 || fcntl(memory, F_ADD_SEALS, seals) < 0) {
+	static const char page[4096];
+	if (pwrite(memory, page, sizeof(page), 0) < 0 || fcntl(memory, F_ADD_SEALS, seals) < 0) {
 		return false;
 	}
 	gid_wire_begin(&message, GID_WIRE_IMPORTED, serial);

@@ -75,12 +75,18 @@ static void test_holes(void) {
 	close(fd);
 }
 
+/* Their owner cannot lose them any more, as those that are only allocated. */
+static bool write_pages(int fd, off_t offset) {
+	static const char zeroes[SIZE];
+	return pwrite(fd, zeroes, SIZE, offset) == SIZE;
+}
+
 /* A memfd of two parts, each with all its pages or with none. What is missing is behind its end. */
 static int make_hollow(bool first, bool second) {
 	const int missing = (int)SIZE * (2 - first - second);
 	int fd = memfd_create("hollow", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (ftruncate(fd, 2 * SIZE) < 0 || (first && posix_fallocate(fd, 0, SIZE) != 0) ||
-			(second && posix_fallocate(fd, SIZE, SIZE) != 0) ||
+	if (ftruncate(fd, 2 * SIZE) < 0 || (first && !write_pages(fd, 0)) ||
+			(second && !write_pages(fd, SIZE)) ||
 			fallocate(fd, FALLOC_FL_KEEP_SIZE, 2 * SIZE, missing) < 0 ||
 			fcntl(fd, F_ADD_SEALS, SEALS) < 0) {
 		return -1;
@@ -105,10 +111,11 @@ static void test_hidden_holes(void) {
 		close(fd);
 		return;
 	}
-	tap_ok(gid_memory_check_present(fd) == 0 && gid_memory_check_pages(fd, 0, SIZE) == 0 &&
-					gid_memory_check_pages(fd, 1, SIZE) == -ENODATA &&
-					gid_memory_check_pages(fd, SIZE + 1, 1) == -ENODATA &&
-					gid_memory_check_pages(fd, SIZE, 0) == 0,
+	tap_ok(gid_memory_check_present(fd) == 0 &&
+					gid_memory_check_pages(fd, 0, SIZE, NULL) == 0 &&
+					gid_memory_check_pages(fd, 1, SIZE, NULL) == -ENODATA &&
+					gid_memory_check_pages(fd, SIZE + 1, 1, NULL) == -ENODATA &&
+					gid_memory_check_pages(fd, SIZE, 0, NULL) == 0,
 			"of memory whose pages are behind its end it is known which are missing");
 	close(fd);
 
@@ -126,6 +133,54 @@ static void test_hidden_holes(void) {
 	tap_ok(gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == -ENODATA &&
 					bytes_of(fd) == 2 * SIZE,
 			"nor is a table of generations without them");
+	close(fd);
+}
+
+/* Whose mode its owner changes while the kernel is asked, as if we might not ask; -1: of nobody. */
+static int changing = -1;
+
+int __real_mincore(void *data, size_t size, unsigned char *ready);
+int __wrap_mincore(void *data, size_t size, unsigned char *ready);
+int __wrap_mincore(void *data, size_t size, unsigned char *ready) {
+	int result = __real_mincore(data, size, ready);
+	if (changing >= 0) {
+		usleep(20000); /* more than the kernel's clock takes for a step */
+		fchmod(changing, 0);
+		memset(ready, 1, size / (size_t)sysconf(_SC_PAGESIZE));
+		fchmod(changing, 0777);
+	}
+	return result;
+}
+
+/*
+ * Where a fallocate() of their owner's fails, such pages go: between the question and the reading,
+ * if he likes.
+ */
+static void test_pages_that_can_go(void) {
+	int fd = memfd_create("allocated", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (posix_fallocate(fd, 0, 2 * SIZE) != 0 || !write_pages(fd, SIZE) ||
+			fcntl(fd, F_ADD_SEALS, SEALS) < 0 || !kernel_tells_pages(fd)) {
+		printf("# this kernel does not tell which pages there are\n");
+		close(fd);
+		return;
+	}
+	int read_only = gid_memory_reopen(fd);
+	tap_ok(gid_memory_check_pages(read_only, 0, SIZE, NULL) == -ENODATA &&
+					gid_memory_check_pages(read_only, SIZE, SIZE, NULL) == 0 &&
+					gid_memory_check_pages(read_only, SIZE - 1, 2, NULL) ==
+							-ENODATA,
+			"pages that were allocated and never written are none");
+	changing = fd;
+	tap_ok(gid_memory_check_pages(read_only, SIZE, SIZE, NULL) == -ENODATA,
+			"nor is an answer one while others change who may ask");
+	changing = -1;
+
+	struct gid_slab *slab = NULL;
+	uint32_t number = export_raw(read_only, SIZE);
+	bool imported = gid_slab_import(reader, gid_make(1, number, 0, 0), &slab) == 0;
+	tap_ok(imported && gid_slab_view(slab, 0) == NULL, "a slot of such pages is not read");
+	gid_slab_unref(slab);
+	close(read_only);
 	close(fd);
 }
 
@@ -337,6 +392,7 @@ int main(void) {
 		test_what_is_let_go_of();
 		test_holes();
 		test_hidden_holes();
+		test_pages_that_can_go();
 		test_a_reader_that_does_not_listen();
 		test_what_is_kept_stays();
 		test_what_is_not_used_is_not_kept();

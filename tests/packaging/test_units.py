@@ -18,6 +18,7 @@ PROGRAMS = {
     "gid-engine@": BUILD / "engine" / "gid-engine",
     "gid-guest@": BUILD / "tools" / "gid-cockpit" / "gid-cockpit",
 }
+READERS = [unit for unit in SERVICES if unit.stem != "gid-guest@"]  # those with our library
 MOST_EXPOSED = 1.5  # as systemd-analyze counts, of 10
 
 
@@ -85,14 +86,34 @@ def test_each_is_bounded_and_back_at_once(unit: Path) -> None:
 @pytest.mark.parametrize("unit", SERVICES, ids=ids(SERVICES))
 def test_the_filter_lets_through_what_is_needed(unit: Path) -> None:
     """A helper thread takes another scheduling class; nothing loads modules or debugs others."""
-    has = re.findall(r"^SystemCallFilter=(.*)$", unit.read_text(), re.MULTILINE)
+    has = filters(unit)
     assert has[0] == "@system-service"
-    denied = {name.lstrip("~") for names in has[1:] for name in names.split()}
+    denied = {name for names in has if names.startswith("~") for name in names[1:].split()}
     assert "@privileged" in denied
     assert "@resources" not in denied
     service = calls("@system-service")
     assert {"sched_setscheduler", "memfd_create", "mlockall"} <= service
     assert not {"init_module", "ptrace", "bpf", "mount", "reboot"} & service
+
+
+@pytest.mark.parametrize("unit", READERS, ids=ids(READERS))
+def test_who_reads_memory_of_others_may_ask_for_its_pages(unit: Path) -> None:
+    """No group of systemd's for services has these calls, and what the kernel does not answer is
+    taken for good."""
+    allowed = {name for names in filters(unit) for name in names.split()}
+    assert {"cachestat", "mincore"} <= allowed | calls("@system-service")
+
+
+def test_what_is_confined_is_let_through() -> None:
+    """What the display's thread may call by its own filter, it may by that of its unit."""
+    confined = set(re.findall(r"SCMP_SYS\((\w+)\)", (TOP / "cluster/confine.c").read_text()))
+    (unit,) = (unit for unit in SERVICES if unit.stem == "gid-cluster@")
+    allowed = {name for names in filters(unit) for name in names.split()}
+    assert confined <= allowed | (calls("@system-service") - calls("@privileged"))
+
+
+def filters(unit: Path) -> list[str]:
+    return re.findall(r"^SystemCallFilter=(.*)$", unit.read_text(), re.MULTILINE)
 
 
 def calls(group: str) -> set[str]:
