@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -65,7 +66,9 @@ static void handle_log(enum wlr_log_importance importance, const char *format, v
 /* Frames need no page faults: heap and stack are allocated at the start, and stay. */
 #define HEAP_BYTES ((size_t)16 << 20)
 #define STACK_BYTES ((size_t)512 << 10)
-#define REALTIME_US 1000000 /* the longest real-time run without a sleep */
+/* The longest real-time run without a sleep; and until the kernel ends who does not hear of it. */
+#define REALTIME_US 1000000
+#define REALTIME_MOST_US 2000000
 
 static void fill_heap(void) {
 	mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -119,12 +122,27 @@ static int handle_signal(int number, void *data) {
 	return 0;
 }
 
+/* Signal handler. SIGKILL alone would look like the end of all memory. Waits for no reader. */
+static void handle_overrun(int number) {
+	static const char words[] =
+			"gid-cluster: a thread ran for a second at real-time priority, and never "
+			"slept: the machine is too slow for this configuration, or it hangs; "
+			"ending, to be started again\n";
+	struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+	if (poll(&room, 1, 0) > 0 && (room.revents & POLLOUT) != 0) {
+		(void)!write(STDERR_FILENO, words, sizeof(words) - 1);
+	}
+	_exit(EXIT_FAILURE);
+}
+
 /*
  * A real-time thread that never sleeps takes its processor from all others. A frame takes a few ms.
  * The limit ends the process; its service manager restarts it.
  */
 static void limit_realtime(void) {
-	const struct rlimit limit = {REALTIME_US, REALTIME_US};
+	const struct rlimit limit = {REALTIME_US, REALTIME_MOST_US};
+	const struct sigaction action = {.sa_handler = handle_overrun};
+	sigaction(SIGXCPU, &action, NULL);
 	if (setrlimit(RLIMIT_RTTIME, &limit) < 0) {
 		wlr_log(WLR_ERROR, "no limit of real time: %s", strerror(errno));
 	}

@@ -115,7 +115,10 @@ def test_what_others_fill_is_not_locked(cockpit: Cockpit) -> None:
 def test_it_cannot_run_without_end_before_all_others(cockpit: Cockpit) -> None:
     display = Display(cockpit, ROLES, ("--realtime",))
     display.status()
-    assert resource.prlimit(display.program.pid, resource.RLIMIT_RTTIME) == (1000000, 1000000)
+    assert resource.prlimit(display.program.pid, resource.RLIMIT_RTTIME) == (1000000, 2000000)
+    display.program.signal(signal.SIGXCPU)  # as the kernel does after the first of them
+    assert display.program.wait() == 1
+    assert "ran for a second at real-time priority, and never slept" in display.program.stderr
 
 
 def test_room_for_all_descriptors(cockpit: Cockpit) -> None:
