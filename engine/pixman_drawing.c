@@ -515,6 +515,7 @@ struct converting {
 	/* Scaled or turned: from pixels of `box` to those of the source's box. */
 	pixman_transform_t transform;
 	pixman_filter_t filter;
+	uint32_t row_work; /* pixels of the source that a row of the target takes */
 };
 
 #define STRIP 16 /* rows */
@@ -633,7 +634,8 @@ static int scale_part(struct drawing *drawing, const struct converting *converti
 	in_source.y += converting->placed->y;
 	convert_rows(converting->layer, converting->source, &in_source, in_source.y, part->height,
 			composing.pixels.words);
-	drawing->cost += pixels_in(part);
+	/* What two parts have in common is not counted: others have other parts. */
+	drawing->cost += (uint64_t)converting->row_work * (uint64_t)rows;
 	transform.matrix[0][2] -= pixman_int_to_fixed((int)part->x);
 	transform.matrix[1][2] -= pixman_int_to_fixed((int)part->y);
 	return compose_band(drawing, &composing, y, rows);
@@ -659,8 +661,7 @@ static int scale_band(struct drawing *drawing, const void *data, int32_t y, int3
 	return 0;
 }
 
-/* How many pixels of the source a row of the target takes. */
-static uint32_t source_work(const struct converting *converting) {
+static uint32_t find_row_work(const struct converting *converting) {
 	const int32_t rows = converting->box.y2 - converting->box.y1;
 	struct placed all, row;
 	find_part(converting, converting->box.y1, rows, &all);
@@ -669,13 +670,14 @@ static uint32_t source_work(const struct converting *converting) {
 	return (uint32_t)(each < pixels_in(&row) ? each : pixels_in(&row));
 }
 
-static int convert_scaled(struct drawing *drawing, const struct converting *converting) {
+static int convert_scaled(struct drawing *drawing, struct converting *converting) {
+	converting->row_work = find_row_work(converting);
 	const struct bands bands = {.draw = scale_band,
 			.data = converting,
 			.first = converting->box.y1,
 			.last = converting->box.y2,
 			.width = (uint32_t)(converting->box.x2 - converting->box.x1) +
-					source_work(converting),
+					converting->row_work,
 			.band_pixels = PART_PIXELS / 2};
 	return bands_draw(&bands, &pixman_back_end, drawing);
 }
