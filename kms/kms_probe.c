@@ -45,8 +45,8 @@ struct kms_connectors *kms_connectors_read(int fd) {
 	}
 	for (int i = 0; connectors != NULL && i < list->count_connectors; i++) {
 		connectors->all[i].id = list->connectors[i];
-		connectors->all[i].found = read_one(
-				fd, list->connectors[i], &connectors->all[i].properties);
+		connectors->all[i].found =
+				read_one(fd, list->connectors[i], &connectors->all[i].properties);
 		connectors->count++;
 	}
 	drmModeFreeResources(list);

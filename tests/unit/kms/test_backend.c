@@ -219,7 +219,8 @@ int main(void) {
 	struct wlr_backend *backend = kms_backend_create(&session);
 	tap_ok(backend != NULL, "a backend");
 	wl_signal_add(&backend->events.new_output, &new_output);
-	tap_ok(wlr_backend_start(backend) && outputs == 1, "which knows its outputs when it starts");
+	tap_ok(wlr_backend_start(backend) && outputs == 1,
+			"which knows its outputs when it starts");
 	const unsigned before = asked_by_display;
 	test_plugging(loop);
 	test_hanging(loop);
