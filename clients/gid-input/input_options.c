@@ -9,6 +9,11 @@
 
 const char *argp_program_version = "gid-input " GIDWAY_VERSION;
 
+static void set_resize(void *data, const char *value, struct argp_state *state) {
+	struct input_options *options = data;
+	option_size("resize", value, &options->taker.width_max, &options->taker.height_max, state);
+}
+
 static void set_size(void *data, const char *value, struct argp_state *state) {
 	struct input_options *options = data;
 	option_size("size", value, &options->taker.width, &options->taker.height, state);
@@ -42,6 +47,10 @@ static const struct option_row rows[] = {
 		{OPTION_TEXT, "output", 'o', "NAME",
 				"The compositor's output that the stream shows (default: all of them)",
 				MEMBER(taker.output)},
+		{OPTION_OWN, "resize", 0, "WIDTHxHEIGHT",
+				"The output has the size of the sender's window, up to this one "
+				"(default: it keeps its size)",
+				.set = set_resize},
 		{OPTION_SWITCH, "sender-keymap", 0, NULL,
 				"Keys mean what they mean to the sender (default: what "
 				"$XKB_DEFAULT_LAYOUT and its kin say)",
@@ -61,10 +70,15 @@ static void check_options(void *data, struct argp_state *state) {
 	if (options->uinput && options->libei) {
 		argp_error(state, "--uinput and --libei: one of them takes it");
 	}
+	bool resizes = options->taker.width_max != 0;
 	if ((options->uinput || options->libei) &&
-			(options->taker.output != NULL || options->taker.sender_keymap)) {
-		argp_error(state, "--output and --sender-keymap are not for %s",
+			(options->taker.output != NULL || options->taker.sender_keymap ||
+					resizes)) {
+		argp_error(state, "--output, --resize and --sender-keymap are not for %s",
 				options->uinput ? "--uinput" : "--libei");
+	}
+	if (resizes && options->taker.output == NULL) {
+		argp_error(state, "--resize: of which output? Name it with --output NAME");
 	}
 	if (options->taker.width != 0 && !options->libei) {
 		argp_error(state, "--size is for --libei");

@@ -27,6 +27,11 @@ static void handle_keymap(void *data, const char *text) {
 	intake->taker->use_keymap(intake->taker, text);
 }
 
+static void handle_size(void *data, uint32_t width, uint32_t height, uint32_t scale) {
+	const struct intake *intake = data;
+	intake->taker->wish(intake->taker, width, height, scale);
+}
+
 static void handle_woken(void *data) {
 	const struct intake *intake = data;
 	deadline_set(intake->timer, gid_clock_now());
@@ -86,7 +91,9 @@ int intake_init(struct intake *intake, const struct input_options *options, stru
 			.events = {
 					.sink = {.pens = taker->pens,
 							.event = handle_event,
-							.devices = handle_devices},
+							.devices = handle_devices,
+							.size = taker->wish != NULL ? handle_size
+										    : NULL},
 					.woken = handle_woken,
 					.sender_changed = handle_sender_changed,
 					.keymap = taker->use_keymap != NULL ? handle_keymap : NULL,

@@ -17,13 +17,19 @@ struct taker {
 	 * The sender's keymap; NULL: it has none. The function may be NULL: keymaps are not wanted.
 	 */
 	void (*use_keymap)(struct taker *taker, const char *text);
+	/*
+	 * The sender wishes for a picture of this size, as input_sink.size says. The function may
+	 * be NULL: wishes are not granted.
+	 */
+	void (*wish)(struct taker *taker, uint32_t width, uint32_t height, uint32_t scale);
 };
 
 struct taker_options {
-	const char *device;	// of uinput
-	const char *output;	// of the compositor, that the picture is of; NULL: all of them
-	bool sender_keymap;	// keys mean what they mean there
-	uint32_t width, height; // of the EIS server's screen; 0: as its regions say
+	const char *device; // of uinput
+	const char *output; // of the compositor, that the picture is of; NULL: all of them
+	bool sender_keymap; // keys mean what they mean there
+	uint32_t width_max, height_max; // that the sender may give the output; 0: it keeps its size
+	uint32_t width, height;		// of the EIS server's screen; 0: as its regions say
 };
 
 /* Each returns NULL after saying on stderr what is wrong. */

@@ -10,6 +10,7 @@
 #include "common/globals.h"
 #include "common/output.h"
 #include "keymap.h"
+#include "output_resizer.h"
 #include "taker.h"
 #include "virtual-keyboard-unstable-v1-client-protocol.h"
 #include "wlr-virtual-pointer-unstable-v1-client-protocol.h"
@@ -24,6 +25,8 @@ struct wlr_taker {
 	struct wl_seat *seat;
 	struct zwlr_virtual_pointer_manager_v1 *pointers;
 	struct zwp_virtual_keyboard_manager_v1 *keyboards;
+	struct zwlr_output_manager_v1 *outputs;	  // NULL: they are not resized
+	struct output_resizer *resizer;		  // the same
 	struct output_watch watch;		  // zeroes: the picture is of all of them
 	bool points;				  // the sender has a pointer
 	struct zwlr_virtual_pointer_v1 *pointer;  // NULL: it has none, or there is no output for it
@@ -46,9 +49,19 @@ static const struct global_row rows[] = {
 };
 static const struct global_table globals = GLOBAL_TABLE(rows);
 
+/* Who binds it is told of all outputs. */
+static const struct global_row resizing_rows[] = {
+		{&zwlr_output_manager_v1_interface, 3, MEMBER(outputs)},
+};
+static const struct global_table resizing_globals = GLOBAL_TABLE(resizing_rows);
+
 static void registry_global(void *data, struct wl_registry *registry, uint32_t name,
 		const char *interface, uint32_t version) {
+	const struct wlr_taker *taker = data;
 	globals_bind(&globals, data, registry, name, interface, version);
+	if (taker->base.wish != NULL) {
+		globals_bind(&resizing_globals, data, registry, name, interface, version);
+	}
 }
 
 static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
@@ -248,6 +261,11 @@ static void wlr_handle(struct taker *base, const struct input_record *event) {
 	}
 }
 
+static void wlr_wish(struct taker *base, uint32_t width, uint32_t height, uint32_t scale) {
+	const struct wlr_taker *taker = (struct wlr_taker *)base;
+	output_resizer_wish(taker->resizer, width, height, scale);
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 static void wlr_destroy(struct taker *base) {
@@ -260,7 +278,9 @@ static void wlr_destroy(struct taker *base) {
 		zwp_virtual_keyboard_v1_destroy(taker->keyboard);
 	}
 	keymap_destroy(taker->keymap);
+	output_resizer_destroy(taker->resizer);
 	output_watch_finish(&taker->watch);
+	globals_finish(&resizing_globals, taker);
 	globals_finish(&globals, taker);
 	if (taker->registry != NULL) {
 		wl_registry_destroy(taker->registry);
@@ -278,6 +298,20 @@ static const char *missing_global(const struct wlr_taker *taker) {
 						   : NULL;
 }
 
+static int taker_prepare_resizing(
+		struct wlr_taker *taker, const struct taker_options *options, sd_event *event) {
+	if (taker->outputs == NULL) {
+		warnx("--resize: the compositor has no zwlr_output_manager_v1 version 3, by which "
+		      "outputs are resized");
+		return -1;
+	}
+	taker->resizer = output_resizer_create(taker->outputs, options->output,
+			(struct size_limits){(int32_t)options->width_max,
+					(int32_t)options->height_max, 1},
+			event);
+	return taker->resizer != NULL ? 0 : -1;
+}
+
 static int taker_connect(
 		struct wlr_taker *taker, const struct taker_options *options, sd_event *event) {
 	taker->registry = wl_display_get_registry(taker->display);
@@ -289,6 +323,9 @@ static int taker_connect(
 		warnx("the compositor has no %s: those of wlroots have it; in Weston use input= of "
 		      "[gid-output], elsewhere --uinput",
 				missing_global(taker));
+		return -1;
+	}
+	if (taker->base.wish != NULL && taker_prepare_resizing(taker, options, event) < 0) {
 		return -1;
 	}
 	if (options->output != NULL &&
@@ -307,7 +344,8 @@ struct taker *wlr_taker_create(const struct taker_options *options, sd_event *ev
 	taker->base = (struct taker){.destroy = wlr_destroy,
 			.add_devices = wlr_add_devices,
 			.handle = wlr_handle,
-			.use_keymap = options->sender_keymap ? wlr_use_keymap : NULL};
+			.use_keymap = options->sender_keymap ? wlr_use_keymap : NULL,
+			.wish = options->width_max != 0 ? wlr_wish : NULL};
 	taker->display = display_connect();
 	if (taker->display == NULL) {
 		free(taker);

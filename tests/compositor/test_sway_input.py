@@ -4,6 +4,7 @@
 import ctypes
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,13 +14,16 @@ from lib.input_window import FIXED, InputWindow, bind_seat
 from lib.program import BUILD, Program, wait_for
 from lib.sway import Sway, why_no_sway
 from lib.typist import AXIS, BUTTON, KEY, KEYBOARD, POINTER, RELATIVE, Typist
-from lib.weston import HEIGHT, WIDTH, Weston
+from lib.weston import HEIGHT, WIDTH, Weston, bind_output
 
 from lab.domains.wayland import Display, protocol_files
 
 KEY_A, KEY_Q, KEY_SHIFT, KEY_CAPS_LOCK = 30, 16, 42, 58
 BTN_LEFT, BTN_RIGHT = 0x110, 0x111
 SHIFT, LOCK = 1, 2  # of the modifiers
+LARGEST = (1600, 1000)  # that the output can have
+RESIZE = ("--output=HEADLESS-1", "--resize=1600x1000")
+INTERVAL_S = 0.2  # between two sizes
 
 
 class Desk:
@@ -40,15 +44,22 @@ class Desk:
     def typist(self, stream: str = "desk") -> Typist:
         return Typist(self.cockpit.env("cluster"), f"input/{stream}", KEYBOARD | POINTER)
 
-    def window(self) -> InputWindow:
+    def window(self, size: tuple[int, int] = (WIDTH, HEIGHT)) -> InputWindow:
         wait_for(lambda: self.seat_devices() == 3, "a pointer and a keyboard")
-        return InputWindow(
-            self.sway.socket, "HEADLESS-1", (WIDTH, HEIGHT), "seat0", ("keyboard", "pointer")
-        )
+        devices = ("keyboard", "pointer")
+        return InputWindow(self.sway.socket, "HEADLESS-1", size, "seat0", devices)
+
+    def wait_size(self, size: tuple[int, int]) -> None:
+        """Of what the output shows, as it is seen."""
+        wait_for(lambda: size_of(self.sway.outputs()["HEADLESS-1"]) == size, f"{size}")
 
     def seat_devices(self) -> int:
         with Display(self.sway.socket, protocol_files()) as display:
             return bind_seat(display, "seat0").wait("capabilities")[0]
+
+
+def size_of(output: dict) -> tuple[int, int]:
+    return output["rect"]["width"], output["rect"]["height"]
 
 
 @pytest.fixture
@@ -138,6 +149,99 @@ def test_an_output_that_goes(desk: Desk) -> None:
         assert window.wait_button() == (BTN_LEFT, 1)
         assert window.wait_button() == (BTN_LEFT, 0)
     assert taker.stop() == 0
+
+
+@pytest.mark.parametrize("turn", ["normal", "90"])
+def test_the_size_follows_the_window(desk: Desk, turn: str) -> None:
+    """And then it is used."""
+    desk.sway.set_output(f"transform {turn}")
+    taker = desk.take(*RESIZE)
+    with desk.typist() as typist:
+        for size in [(1000, 620), (333, 277), LARGEST]:
+            typist.wish(*size)
+            desk.wait_size(size)
+        window = desk.window(LARGEST)
+        typist.point(0.25, 0.75)
+        window.wait_place(400, 750)
+    assert taker.stop() == 0
+
+
+def test_the_scale_follows_the_screen(desk: Desk) -> None:
+    """Also one that is a fraction; and stays where it is not known."""
+    desk.take(*RESIZE)
+    with desk.typist() as typist:
+        for wish, scale, size in (
+            ((900, 600), 1.5, (600, 400)),
+            ((1200, 900), 0, (800, 600)),
+            ((1000, 800), 1.25, (800, 640)),
+            ((1000, 800), 1, (1000, 800)),
+        ):
+            typist.wish(*wish, scale)
+            desk.wait_size(size)
+            mode = desk.sway.outputs()["HEADLESS-1"]["current_mode"]
+            assert (mode["width"], mode["height"]) == wish
+
+
+def test_floods_of_wishes(desk: Desk) -> None:
+    """A few sizes are had, which lie in the bounds."""
+    desk.take(*RESIZE)
+    with (
+        desk.typist() as typist,
+        Display(desk.sway.socket, protocol_files()) as display,
+    ):
+        output = bind_output(display, "HEADLESS-1")
+        begun = time.monotonic()
+        for step in range(1000):
+            typist.wish(100 + step % 700, 16384 - step)
+        typist.wish(1, 9999)
+        desk.wait_size((64, LARGEST[1]))
+        display.roundtrip()
+        had = [args[1:3] for name, args in output.events if name == "mode"][1:]
+        assert len(had) <= (time.monotonic() - begun) / INTERVAL_S + 2
+        assert all(64 <= width <= 800 and height == LARGEST[1] for width, height in had)
+
+
+def test_the_outputs_beside(desk: Desk) -> None:
+    """They keep their sizes, and lie beside it as before."""
+    desk.take(*RESIZE)
+    for _ in range(2):
+        desk.sway.tell("create_output")
+    desk.sway.tell("--", "output", "HEADLESS-3", "disable")
+    size = size_of(desk.sway.outputs()["HEADLESS-2"])
+    with desk.typist() as typist:
+        for wish in [(1000, 620), (200, 100)]:
+            typist.wish(*wish)
+            desk.wait_size(wish)
+            outputs = desk.sway.outputs()
+            assert outputs["HEADLESS-2"]["rect"] == {
+                "x": wish[0],
+                "y": 0,
+                "width": size[0],
+                "height": size[1],
+            }
+            assert not outputs["HEADLESS-3"]["active"]
+
+
+def test_a_wish_for_an_output_that_was_away(desk: Desk) -> None:
+    taker = desk.take(*RESIZE)
+    desk.sway.tell("create_output")
+    with desk.typist() as typist:
+        desk.sway.set_output("disable")
+        taker.wait_output("the output HEADLESS-1 is gone")
+        typist.wish(700, 500)
+        desk.sway.set_output("enable")
+        desk.wait_size((700, 500))
+
+
+def test_an_output_that_keeps_its_size(desk: Desk) -> None:
+    """Where gid-input was not told that it may have another one."""
+    desk.take("--output=HEADLESS-1")
+    with desk.typist() as typist:
+        window = desk.window()
+        typist.wish(700, 500)
+        typist.type(KEY_A)
+        assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+        assert size_of(desk.sway.outputs()["HEADLESS-1"]) == (WIDTH, HEIGHT)
 
 
 @pytest.mark.parametrize("end", ["sender", "taker"])
@@ -331,3 +435,18 @@ def test_no_uinput(cockpit: Cockpit, tmp_path: Path) -> None:
     taker = cockpit.run("open", [*command, f"--device={tmp_path}/none"])
     assert taker.wait() == 1
     assert "load the kernel's module by modprobe uinput" in taker.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "what"),
+    [
+        (["--resize=800x600"], "of which output? Name it with --output NAME"),
+        (["--resize=800"], "--resize must be WIDTHxHEIGHT in pixels"),
+        (["--uinput", "--resize=800x600"], "--resize and --sender-keymap are not for --uinput"),
+    ],
+)
+def test_mistakes(cockpit: Cockpit, options: list[str], what: str) -> None:
+    command = [BUILD / "clients/gid-input", "--domain=cluster", "--stream=desk", *options]
+    taker = cockpit.run("open", command)
+    assert taker.wait() == 2
+    assert what in taker.stderr

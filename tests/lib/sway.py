@@ -53,6 +53,11 @@ class Sway(Ordinary):
             text=True,
         ).stdout
 
+    def outputs(self) -> dict[str, dict[str, Any]]:
+        """What sway says of each, by their names."""
+        told = json.loads(self.tell("--raw", "-t", "get_outputs"))
+        return {output["name"]: output for output in told}
+
     def set_output(self, words: str) -> None:
         """As in its configuration."""
         self.tell("--", "output", "HEADLESS-1", *words.split())
@@ -62,7 +67,7 @@ class Sway(Ordinary):
         self.set_output(f"power {'on' if on else 'off'}")
 
         def is_so() -> bool:
-            return json.loads(self.tell("--raw", "-t", "get_outputs"))[0]["power"] == on
+            return self.outputs()["HEADLESS-1"]["power"] == on
 
         wait_for(is_so, f"the output to be {'awake' if on else 'asleep'}")
 
