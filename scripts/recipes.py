@@ -34,7 +34,7 @@ LIBRARIES = {
     "systemd": (["libsystemd", "systemd"], "systemd"),
     "virtual/egl": (["egl"], "libegl"),
     "virtual/libgles2": (["glesv2"], "libgles"),
-    "wayland": (["wayland-client", "wayland-egl", "wayland-server"], "wayland"),
+    "wayland": (["wayland-client", "wayland-cursor", "wayland-egl", "wayland-server"], "wayland"),
     "wayland-native": (["wayland-scanner"], "host-wayland"),
     "wayland-protocols": (["wayland-protocols"], "wayland-protocols"),
     "weston": (["libweston-1?", "libweston-1?-protocols"], "weston"),

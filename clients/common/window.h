@@ -62,6 +62,7 @@ struct window {
 	bool mapped;		   // the picture may be drawn
 	bool blank;		   // the owner shows no picture: there is nothing to point at
 	bool of_program;	   // the picture is a program's window, and has no cursor in it
+	bool without_cursor;	   // so does any other picture, as its producer says
 	void (*ready)(void *data); // the compositor has agreed: look at `mapped`
 	/*
 	 * Its size or the scale of its screen changed, or is known for the first time; may be NULL.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "capture.h"
 
+#include <cursor_note.h>
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <window_note.h>
 
 #include "box_join.h"
 #include "common/display_connection.h"
@@ -226,6 +228,16 @@ static void capture_slow_down(struct capture *capture) {
 	}
 }
 
+/* What readers are told of the next picture: whose window it is, or that it lacks the cursor. */
+static uint32_t capture_write_note(struct capture *capture) {
+	if (capture->shown != NULL) {
+		struct window_note note;
+		window_note_set(&note, capture->shown->app_id, capture->shown->title);
+		return window_note_write(&note, capture->note);
+	}
+	return capture->source->without_cursor ? without_cursor_note_write(capture->note) : 0;
+}
+
 /* Sends it as the stream's picture. */
 static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 		const struct source_picture *picture) {
@@ -234,6 +246,8 @@ static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 	frame.capture_time = picture->time < now ? picture->time : now;
 	frame.damage = picture->damage;
 	frame.transform = picture->transform;
+	frame.note = capture->note;
+	frame.note_size = capture_write_note(capture);
 	int ret = capture_place(capture, buffer, &frame);
 	if (ret == 0) {
 		ret = gid_producer_send(capture->producer, &frame);
@@ -530,7 +544,8 @@ static int create_first_source(struct capture *capture) {
 	const struct capture_options *options = capture->options;
 	struct source_subject subject = {.cursor = !options->no_cursor};
 	if (options->window != NULL) {
-		subject.window = screens_find_window(&capture->screens, options->window);
+		subject.window = capture->shown =
+				screens_find_window(&capture->screens, options->window);
 	} else {
 		subject.output = capture->output =
 				screens_find_output(&capture->screens, options->output);
@@ -631,6 +646,14 @@ static void handle_output_there(void *data, struct screens_output *output) {
 	}
 }
 
+/* The source says so, too, and that is the end. */
+static void handle_window_gone(void *data, const struct screens_window *window) {
+	struct capture *capture = data;
+	if (window == capture->shown) {
+		capture->shown = NULL;
+	}
+}
+
 /* --- life ------------------------------------------------------------------------------------- */
 
 static int connect_domain(struct capture *capture) {
@@ -679,6 +702,7 @@ int capture_init(struct capture *capture, const struct capture_options *options,
 	}
 	capture->screens.output_there = handle_output_there;
 	capture->screens.output_gone = handle_output_gone;
+	capture->screens.window_gone = handle_window_gone;
 	capture->screens.data = capture;
 	if (create_first_source(capture) < 0 || connect_domain(capture) < 0 ||
 			create_producer(capture) < 0 || add_sources(capture) < 0 ||

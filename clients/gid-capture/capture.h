@@ -21,6 +21,7 @@ struct capture {
 	struct screens screens;
 	sd_event_source *connection, *domain_source, *producer_source, *pause;
 	const struct screens_output *output; // NULL: a window; or it is gone
+	const struct screens_window *shown;  // NULL: an output; or it is closed
 	char *output_name;		     // of the first one; NULL: a window, or it has none
 	struct source *source;		     // NULL: the output is gone
 	struct wl_callback *ending;	     // after which it is known whether that is why it ended
@@ -35,6 +36,7 @@ struct capture {
 	struct screen_buffer *asked;	// a picture is being written to it
 	struct screen_buffer *current;	// the stream's picture
 	struct gid_frame frame;		// as which it was sent
+	uint8_t note[GID_NOTE_MAX];	// of the frame that is being sent
 	struct gid_slab *window;	// for readers on other machines; NULL: not needed yet
 	struct gid_layout layout;	// of the present form
 	bool asleep;			// there is no picture, until one is asked for anew

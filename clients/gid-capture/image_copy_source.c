@@ -221,6 +221,7 @@ struct source *image_copy_source_create(const struct screens *screens,
 			.data = data,
 			.knows_damage = true,
 			.knows_transform = true,
+			.without_cursor = !subject->cursor,
 	};
 	source->manager = screens->image_copy;
 	source->cursor = subject->cursor;

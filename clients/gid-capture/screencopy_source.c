@@ -189,6 +189,7 @@ struct source *screencopy_source_create(const struct screens *screens,
 			.events = events,
 			.data = data,
 			.knows_damage = true,
+			.without_cursor = !subject->cursor,
 	};
 	source->manager = screens->screencopy;
 	source->output = subject->output->output;

@@ -103,7 +103,12 @@ static void window_destroy(struct screens_window *window) {
 
 /* A capture of it reports the end by itself. */
 static void window_closed(void *data, struct ext_foreign_toplevel_handle_v1 *handle) {
-	window_destroy(data);
+	struct screens_window *window = data;
+	const struct screens *screens = window->screens;
+	if (screens->window_gone != NULL) {
+		screens->window_gone(screens->data, window);
+	}
+	window_destroy(window);
 }
 
 static void window_done(void *data, struct ext_foreign_toplevel_handle_v1 *handle) {
@@ -143,6 +148,7 @@ static void window_list_toplevel(void *data, struct ext_foreign_toplevel_list_v1
 		ext_foreign_toplevel_handle_v1_destroy(handle);
 		return;
 	}
+	window->screens = screens;
 	window->handle = handle;
 	ext_foreign_toplevel_handle_v1_add_listener(handle, &window_listener, window);
 	wl_list_insert(screens->windows.prev, &window->link);

@@ -21,6 +21,7 @@ struct screens_output {
 /* A toplevel that ext-foreign-toplevel-list-v1 tells of. */
 struct screens_window {
 	struct wl_list link; // screens.windows
+	struct screens *screens;
 	struct ext_foreign_toplevel_handle_v1 *handle;
 	char *identifier, *app_id, *title; // NULL: not told
 };
@@ -40,6 +41,7 @@ struct screens {
 	/* An output came, and its name and size are known; also when these change. */
 	void (*output_there)(void *data, struct screens_output *output);      // may be NULL
 	void (*output_gone)(void *data, const struct screens_output *output); // likewise
+	void (*window_gone)(void *data, const struct screens_window *window); // likewise
 	void *data;
 };
 

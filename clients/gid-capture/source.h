@@ -56,6 +56,8 @@ struct source {
 	bool knows_damage;
 	/* It reports the transform of each picture; if not, the output's is used. */
 	bool knows_transform;
+	/* Its pictures have no pointer in them. */
+	bool without_cursor;
 };
 
 struct source_interface {

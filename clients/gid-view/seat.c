@@ -60,16 +60,23 @@ static struct input_record event_at(
 /* --- pointer ---------------------------------------------------------------------------------- */
 
 /*
- * A desktop whose cursor is not a stream shows its cursor in the picture: another one would cover
- * it. The picture of a window has no cursor.
+ * A desktop whose cursor is not a stream shows its cursor in the picture, as a rule: another one
+ * would cover it. The picture of a window has no cursor.
  */
+static bool picture_has_cursor(const struct seat *seat) {
+	return !seat->window->of_program && !seat->window->without_cursor;
+}
+
 static void seat_show_cursor(struct seat *seat) {
 	const struct cursor *cursor = seat->cursor;
 	if (cursor->live && cursor->seen) {
 		wl_pointer_set_cursor(seat->pointer, seat->entered, cursor->surface, cursor->x,
 				cursor->y);
-	} else if (cursor->live || !seat->window->of_program) {
+	} else if (cursor->live || picture_has_cursor(seat)) {
 		wl_pointer_set_cursor(seat->pointer, seat->entered, NULL, 0, 0);
+	} else {
+		own_cursor_show(&seat->own_cursor, seat->wayland, seat->pointer, seat->entered,
+				seat->window->scale.value);
 	}
 }
 
@@ -475,10 +482,9 @@ static void handle_pen_pressed(void *data, uint32_t serial) {
 	seat->serial = serial;
 }
 
-/* A desktop whose cursor is not a stream shows its cursor in the picture. */
 static bool handle_pen_hides_cursor(void *data) {
 	const struct seat *seat = data;
-	return !seat->cursor->live && !seat->window->of_program;
+	return !seat->cursor->live && picture_has_cursor(seat);
 }
 
 static void seat_tell_devices(struct seat *seat) {
@@ -621,6 +627,7 @@ void seat_init(struct seat *seat, struct wayland *wayland, const struct window *
 		void *data) {
 	*seat = (struct seat){.events = events,
 			.data = data,
+			.wayland = wayland,
 			.window = window,
 			.cursor = cursor,
 			.release_key = release_key,
@@ -636,6 +643,7 @@ void seat_init(struct seat *seat, struct wayland *wayland, const struct window *
 void seat_finish(struct seat *seat) {
 	if (seat->registry != NULL) {
 		seat_release(seat);
+		own_cursor_finish(&seat->own_cursor);
 		grab_finish(&seat->grab);
 		pens_finish(&seat->pens);
 		wl_registry_destroy(seat->registry);

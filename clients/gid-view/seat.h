@@ -12,6 +12,7 @@
 #include "common/window.h"
 #include "cursor.h"
 #include "grab.h"
+#include "own_cursor.h"
 #include "pens.h"
 
 struct seat_events {
@@ -27,9 +28,11 @@ struct seat_events {
 struct seat {
 	const struct seat_events *events;
 	void *data;
+	const struct wayland *wayland;
 	const struct window *window;
 	const struct cursor *cursor; // of the picture
-	uint32_t release_key;	     // toggles the grab; KEY_RESERVED: none
+	struct own_cursor own_cursor;
+	uint32_t release_key; // toggles the grab; KEY_RESERVED: none
 	struct wl_registry *registry;
 	struct wl_seat *base; // NULL: the compositor has none
 	uint32_t base_name;   // registry name of `base`
@@ -55,7 +58,7 @@ struct seat {
 	uint32_t fingers_down;		// bit i: fingers[i]
 };
 
-/* `window` and `cursor` must outlive it. */
+/* `wayland`, `window` and `cursor` must outlive it. */
 void seat_init(struct seat *seat, struct wayland *wayland, const struct window *window,
 		const struct cursor *cursor, uint32_t release_key, const struct seat_events *events,
 		void *data);

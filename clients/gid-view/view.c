@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "view.h"
 
+#include <cursor_note.h>
 #include <err.h>
 #include <errno.h>
 #include <gid/timeline.h>
@@ -439,6 +440,8 @@ static void view_hide(struct view *view) {
 
 static void take_frame(struct view *view, const struct gid_frame *frame) {
 	view->stats.received++;
+	view->window.without_cursor = frame->note_size > 0 &&
+			without_cursor_note_read(frame->note, frame->note_size);
 	if (view->waiting.count == GID_CREDIT_MAX) {
 		view_drop_first(view); // the producer exceeded its credit
 		view->stats.superseded++;

@@ -34,6 +34,16 @@ bool cursor_note_read(struct cursor_note *note, const void *bytes, size_t size) 
 	return true;
 }
 
+uint32_t without_cursor_note_write(uint8_t bytes[GID_NOTE_MAX]) {
+	note_part_begin(bytes, NOTE_WITHOUT_CURSOR, NOTE_PART_HEADER);
+	return NOTE_PART_HEADER;
+}
+
+bool without_cursor_note_read(const void *bytes, size_t size) {
+	size_t part_size;
+	return note_part_find(bytes, size, NOTE_WITHOUT_CURSOR, &part_size) != NULL;
+}
+
 bool cursor_stream_name(char name[GID_NAME_MAX + 1], const char *shown) {
 	int length = snprintf(name, GID_NAME_MAX + 1, "cursor/%s", shown);
 	return length > 0 && length <= (int)GID_NAME_MAX && gid_name_is_valid(name);

@@ -25,6 +25,15 @@ uint32_t cursor_note_write(const struct cursor_note *note, uint8_t bytes[GID_NOT
 /* Returns whether the note is of a cursor. Parts of other kinds are skipped. */
 bool cursor_note_read(struct cursor_note *note, const void *bytes, size_t size);
 
+/*
+ * The note of a picture of a desktop that has no cursor in it, where no stream has one either: who
+ * uses it shows one. Returns how many bytes there are.
+ */
+uint32_t without_cursor_note_write(uint8_t bytes[GID_NOTE_MAX]);
+
+/* Returns whether the note says so. Parts of other kinds are skipped. */
+bool without_cursor_note_read(const void *bytes, size_t size);
+
 /* Writes the name cursor/SHOWN. Returns whether it is a valid one. */
 bool cursor_stream_name(char name[GID_NAME_MAX + 1], const char *shown);
 

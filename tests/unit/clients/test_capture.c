@@ -5,6 +5,7 @@
  */
 #include "capture.h"
 
+#include <cursor_note.h>
 #include <drm_fourcc.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <wayland-server-core.h>
+#include <window_note.h>
 
 #include "common/display_connection.h"
 #include "tap.h"
@@ -26,6 +28,7 @@ struct gid_slab {
 static struct {
 	struct wl_display *server, *display;
 	struct screens_output output;
+	struct screens_window shown; // that is captured, if the options name one
 	struct source source;
 	struct wl_buffer *asked; // of the source
 	int refreshes;
@@ -36,6 +39,8 @@ static struct {
 	struct gid_slab window;	    // for readers on other machines
 	bool needs_window, is_full; // which have all of its slots
 	const struct gid_slab *sent;
+	uint8_t note[GID_NOTE_MAX]; // of the picture that was sent last
+	uint32_t note_size;
 } fake;
 
 /* --- a compositor that answers ---------------------------------------------------------------- */
@@ -73,7 +78,7 @@ struct screens_output *screens_find_output(struct screens *screens, const char *
 }
 
 struct screens_window *screens_find_window(struct screens *screens, const char *words) {
-	return NULL;
+	return &fake.shown;
 }
 
 int capture_clipboard_init(struct capture_clipboard *clipboard, sd_event *event,
@@ -108,7 +113,8 @@ struct source *image_copy_source_create(const struct screens *screens,
 			.events = events,
 			.data = data,
 			.knows_damage = true,
-			.knows_transform = true};
+			.knows_transform = true,
+			.without_cursor = !subject->cursor};
 	return &fake.source;
 }
 
@@ -270,26 +276,32 @@ int gid_producer_send(struct gid_producer *producer, struct gid_frame *frame) {
 		fake.producer.released(fake.producer.data, 2);
 	}
 	fake.stats.frames++;
+	fake.note_size = frame->note_size;
+	memcpy(fake.note, frame->note, frame->note_size);
 	return 1;
 }
 
 /* --- the checks ------------------------------------------------------------------------------- */
 
-static const struct capture_options options = {.stream = "desk"};
-
 /* A source has told its form, and has been asked for the first picture. */
-static bool begin(struct capture *capture, sd_event **event) {
+static bool begin_as(
+		struct capture *capture, const struct capture_options *options, sd_event **event) {
 	const struct source_form form = {
 			.fourcc = DRM_FORMAT_XRGB8888, .width = 4, .height = 4, .stride = 16};
 	memset(&fake, 0, sizeof(fake));
 	fake.output.name = "one";
 	fake.server = wl_display_create();
-	if (sd_event_new(event) < 0 || capture_init(capture, &options, *event) < 0) {
+	if (sd_event_new(event) < 0 || capture_init(capture, options, *event) < 0) {
 		return false;
 	}
 	fake.source.events->form(fake.source.data, &form);
 	answer();
 	return fake.asked != NULL;
+}
+
+static bool begin(struct capture *capture, sd_event **event) {
+	static const struct capture_options options = {.stream = "desk"};
+	return begin_as(capture, &options, event);
 }
 
 static void end(struct capture *capture, sd_event *event) {
@@ -351,10 +363,41 @@ static void test_counts(void) {
 	end(&capture, event);
 }
 
+static void test_notes(void) {
+	static const struct capture_options bare = {.stream = "desk", .no_cursor = true};
+	static const struct capture_options one = {.stream = "desk", .window = "one"};
+	struct capture capture;
+	struct window_note note;
+	sd_event *event;
+	bool begun = begin(&capture, &event);
+	draw();
+	tap_ok(begun && fake.note_size == 0, "nothing is said of an output with its cursor");
+	end(&capture, event);
+	begun = begin_as(&capture, &bare, &event);
+	draw();
+	tap_ok(begun && without_cursor_note_read(fake.note, fake.note_size),
+			"but that it lacks the cursor");
+	end(&capture, event);
+	begun = begin_as(&capture, &one, &event);
+	fake.shown.app_id = "org.example.one";
+	fake.shown.title = "One";
+	draw();
+	tap_ok(begun && window_note_read(&note, fake.note, fake.note_size) &&
+					strcmp(note.app_id, "org.example.one") == 0 &&
+					strcmp(note.title, "One") == 0,
+			"and of a window what it is called now");
+	fake.shown.title = NULL;
+	capture.screens.window_gone(&capture, &fake.shown);
+	draw();
+	tap_ok(fake.note_size == 0, "until it is closed");
+	end(&capture, event);
+}
+
 int main(void) {
 	test_what_is_being_sent();
 	test_memory_that_goes();
 	test_other_machines();
 	test_counts();
+	test_notes();
 	return tap_finish();
 }

@@ -46,6 +46,16 @@ static void test_notes_of_others(void) {
 	refuse("\3\0\6\0\0\0", 6, "one that is too short");
 }
 
+static void test_pictures_without_one(void) {
+	uint32_t size = without_cursor_note_write(bytes);
+	tap_ok(without_cursor_note_read(bytes, size), "a picture without a cursor says so");
+	refuse(bytes, size, "that of such a picture");
+	tap_ok(!without_cursor_note_read(bytes, size - 1) && !without_cursor_note_read("", 0),
+			"but not in a note that is cut off, or empty");
+	size = cursor_note_write(&(struct cursor_note){.x = 1, .y = 2}, bytes);
+	tap_ok(!without_cursor_note_read(bytes, size), "nor in a cursor's");
+}
+
 static void test_names(void) {
 	char name[GID_NAME_MAX + 1], longest[58];
 	memset(longest, 'a', 57);
@@ -59,6 +69,7 @@ static void test_names(void) {
 int main(void) {
 	test_what_is_told();
 	test_notes_of_others();
+	test_pictures_without_one();
 	test_names();
 	return tap_finish();
 }
