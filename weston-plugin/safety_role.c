@@ -2,6 +2,7 @@
 #include "safety_role.h"
 
 #include <errno.h>
+#include <input_format.h>
 #include <libweston/desktop.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,18 +66,20 @@ static bool handle_is_behind(void *data) {
 	return client_has_unread_requests(role->surface->surface);
 }
 
-/* The note of an ordinary window is its app-id and title. */
+/* The note of an ordinary window is its app-id, its title, and its client's scale. */
 static uint32_t handle_note(void *data, uint8_t bytes[GID_NOTE_MAX]) {
 	const struct safety_role *role = data;
 	if (role->config.role != NULL || role->surface == NULL ||
 			!weston_surface_is_desktop_surface(role->surface->surface)) {
 		return 0;
 	}
-	struct weston_desktop_surface *window =
-			weston_surface_get_desktop_surface(role->surface->surface);
+	struct weston_surface *surface = role->surface->surface;
+	struct weston_desktop_surface *window = weston_surface_get_desktop_surface(surface);
+	uint32_t scale = (uint32_t)surface->buffer_viewport.buffer.scale;
 	struct window_note note;
 	window_note_set(&note, weston_desktop_surface_get_app_id(window),
 			weston_desktop_surface_get_title(window));
+	note.scale = scale <= INPUT_SCALE_MAX / INPUT_SCALE_ONE ? scale * INPUT_SCALE_ONE : 0;
 	return window_note_write(&note, bytes);
 }
 

@@ -149,6 +149,12 @@ void window_get_pixels(const struct window *window, int32_t *width, int32_t *hei
 	*height = surface_scale_to_pixels(&window->scale, area.height);
 }
 
+/* In units of the window: no picture is so small that it has none. */
+static int32_t window_length(const struct window *window, int32_t pixels) {
+	int32_t length = surface_scale_from_pixels(&window->scale, pixels);
+	return length > 0 ? length : 1;
+}
+
 static bool is_step(int32_t rest) {
 	return rest >= 0 && rest < STEP_MAX;
 }
@@ -159,9 +165,11 @@ struct box window_picture_box(const struct window *window) {
 	if (width <= 0 || height <= 0) {
 		return (struct box){area.x, area.y, 0, 0};
 	}
-	int32_t beside = area.width - width, below = area.height - height;
+	int32_t own_width = window_length(window, width);
+	int32_t own_height = window_length(window, height);
+	int32_t beside = area.width - own_width, below = area.height - own_height;
 	if (window->of_program && is_step(beside) && is_step(below)) {
-		return (struct box){area.x + beside / 2, area.y + below / 2, width, height};
+		return (struct box){area.x + beside / 2, area.y + below / 2, own_width, own_height};
 	}
 	int32_t full_width, full_height;
 	window_get_pixels(window, &full_width, &full_height);
@@ -210,12 +218,6 @@ void window_set_veiled(struct window *window, bool veiled) {
 bool window_has_own_size(const struct window *window) {
 	return (window->next_width > 0 && window->next_height > 0) ||
 			(window->options.width > 0 && window->options.height > 0);
-}
-
-/* In units of the window: no picture is so small that it has none. */
-static int32_t window_length(const struct window *window, int32_t pixels) {
-	int32_t length = surface_scale_from_pixels(&window->scale, pixels);
-	return length > 0 ? length : 1;
 }
 
 /* The size that the compositor wants, else that of the options, else the picture's. */
@@ -370,6 +372,17 @@ void window_set_picture_size(struct window *window, int32_t width, int32_t heigh
 		create_toplevel(window);
 	}
 	window_update(window);
+}
+
+void window_set_picture_scale(struct window *window, uint32_t scale) {
+	if (window->options.leads || window->scale.value == (int32_t)scale) {
+		return;
+	}
+	window->scale.value = (int32_t)scale;
+	window_update(window);
+	if (window->mapped && window->resized != NULL) {
+		window->resized(window->data);
+	}
 }
 
 void window_withdraw(struct window *window) {

@@ -4,7 +4,7 @@
  * a desynchronised subsurface for the picture, scaled into its place with its aspect ratio kept. A
  * third surface, the veil, dims a picture that is out of date. A program's window that is only a
  * little smaller than its place, such as one with rows of letters, is not scaled. A picture that
- * follows the window's size has the pixels of its screen.
+ * follows the window's size has the pixels of its screen, a program's window those of its program.
  *
  * Pointer, touch and keyboard belong to the root surface, everywhere in the window; without a
  * background only on the picture.
@@ -55,9 +55,9 @@ struct window {
 	struct wp_viewport *root_viewport, *picture_viewport;
 	int32_t width, height;		       // of the window; 0: not known yet
 	int32_t picture_width, picture_height; // before scaling; 0: not known yet
-	struct surface_scale scale;	 // zeroes, unless the picture follows the window's size
-	int32_t next_width, next_height; // what the compositor wants; 0: our choice
-	uint32_t serial;		 // of the last configure
+	struct surface_scale scale;	       // of the picture; zeroes: 1
+	int32_t next_width, next_height;       // what the compositor wants; 0: our choice
+	uint32_t serial;		       // of the last configure
 	bool configured;
 	bool mapped;		   // the picture may be drawn
 	bool blank;		   // the owner shows no picture: there is nothing to point at
@@ -88,6 +88,12 @@ void window_set_app_id(struct window *window, const char *app_id);
 /* Sets the size of the picture as it is shown, after crop and transform, in square pixels. */
 void window_set_picture_size(struct window *window, int32_t width, int32_t height);
 
+/*
+ * The picture is a program's window that has so many pixels in each unit of its size, in 120ths; 0:
+ * one. Nothing is done for a picture that follows the window's size.
+ */
+void window_set_picture_scale(struct window *window, uint32_t scale);
+
 /* Removes the window from the desktop, until window_set_picture_size() is called again. */
 void window_withdraw(struct window *window);
 
@@ -97,7 +103,7 @@ bool window_has_own_size(const struct window *window);
 /* The area of the window that a picture may fill, as it was laid out last. */
 struct box window_area(const struct window *window);
 
-/* The size of that area in pixels of its screen. */
+/* The size of the picture that fits there, in pixels. */
 void window_get_pixels(const struct window *window, int32_t *width, int32_t *height);
 
 /* Where the picture lies in the window; of no size where there is none. */

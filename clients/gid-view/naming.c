@@ -39,6 +39,7 @@ void naming_take(struct naming *naming, const struct gid_frame *frame) {
 	}
 	naming->window->of_program = true;
 	naming->said = said;
+	window_set_picture_scale(naming->window, said.scale);
 	if (naming->title && strcmp(said.title, before.title) != 0) {
 		follow_title(naming);
 	}

@@ -666,7 +666,8 @@ static void window_resized(void *data) {
 	if (view->options->desktop != NULL || (of_program && window_has_own_size(&view->window))) {
 		int32_t width, height;
 		window_get_pixels(&view->window, &width, &height);
-		view_input_set_size(&view->input, width, height, view->window.scale.value);
+		view_input_set_size(&view->input, width, height,
+				of_program ? 0 : view->window.scale.value);
 	}
 }
 

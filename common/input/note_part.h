@@ -18,6 +18,7 @@ enum note_kind {
 	NOTE_WINDOW = 2,
 	NOTE_CURSOR = 3,
 	NOTE_WITHOUT_CURSOR = 4,
+	NOTE_WINDOW_SCALE = 5,
 };
 
 static inline uint16_t note_get16(const uint8_t *bytes) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /**
  * The published form of a window's note (gid/stream.h), in frames that are pictures of a window:
- * the app-id and the title that its program gives it. docs/wire-ring.md has the same in words.
+ * the app-id and the title that its program gives it, and the scale that it is drawn with.
+ * docs/wire-ring.md has the same in words.
  *
  * Pure: any bytes are fine, on both sides. What comes out is UTF-8 without control characters.
  */
@@ -11,14 +12,15 @@
 #include <gid/stream.h>
 
 #define WINDOW_APP_ID_MAX 80u /* bytes */
-#define WINDOW_TITLE_MAX 171u
+#define WINDOW_TITLE_MAX 165u
 
 struct window_note {
 	char app_id[WINDOW_APP_ID_MAX + 1]; /* "": it has none, or one that is longer */
 	char title[WINDOW_TITLE_MAX + 1];   /* what is too long is cut */
+	uint32_t scale; /* pixels in each unit of its size, in 120ths; 0: it is not known */
 };
 
-/* Makes a note of a program's texts; NULL: it gave none. */
+/* Makes a note of a program's texts; NULL: it gave none. The scale is not known. */
 void window_note_set(struct window_note *note, const char *app_id, const char *title);
 
 /* Returns how many bytes there are. */

@@ -308,7 +308,7 @@ def test_hostile_names(desk: Desk) -> None:
         shown.wait_said("set_title", "red[31m turned")
         call(window, "é".encode() * 2000)
         connection.roundtrip()
-        shown.wait_said("set_title", "é" * 85)
+        shown.wait_said("set_title", "é" * 82)
 
 
 def head(window: Window, request: str, length: int) -> bytes:

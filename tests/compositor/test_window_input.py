@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Single windows of Weston ([gid-window]) that are used from another domain: input, size, close."""
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from lib.cockpit import Cockpit
 from lib.forwarding import PYTHON, ShmBuffers, Window, random_picture
 from lib.input_window import FIXED, Lock, bind_seat, seat_devices
-from lib.program import Program, wait_for
+from lib.program import BUILD, Program, wait_for
 from lib.stream_reader import StreamReader
 from lib.two_desks import CONFIG, SCREEN_SIZE, TwoDesks
 from lib.typist import (
@@ -625,6 +626,35 @@ def test_a_window_in_steps(desks: TwoDesks) -> None:
 
         wait_for(is_there, "the window on the screen, pixel by pixel")
     assert view.stop() == 0
+
+
+def test_a_program_with_a_scale(desks: TwoDesks) -> None:
+    """Its window is as large as the program has it, and has all pixels of it."""
+    options = ("--domain=open", f"--stream={STREAM}", "--input")
+    with (
+        Typist(desks.cockpit.env("driver"), "input/viewer") as typist,
+        Display(desks.desk.socket, desks.desk.protocols) as connection,
+    ):
+        command = [BUILD / "clients/gid-view", *options]
+        view = desks.screen.client(command, WAYLAND_DEBUG="client")
+        view.wait_output("input/map is taken")
+        wait_for(lambda: seat_devices(desks.desk, SEAT) == 7, "the seat's devices")
+        window = Used(connection)
+
+        def geometry() -> tuple[int, ...]:
+            told = re.findall(r"set_window_geometry\(0, 0, (\d+), (\d+)\)", view.stderr)
+            return tuple(map(int, told[-1])) if told else ()
+
+        wait_for(lambda: geometry() == (WIDTH, HEIGHT), "the window")
+        window.surface("set_buffer_scale", 2)
+        window.draw(2, 2 * WIDTH, 4 * HEIGHT)
+        wait_for(lambda: geometry() == (WIDTH, 2 * HEIGHT), "the window of the other scale")
+        wait_for(lambda: is_typed(typist, window), "a key")
+        typist.point(0.25, 0.5)
+        window.wait_place(WIDTH / 4, HEIGHT)
+        typist.wish(300, 200)
+        wait_for(lambda: sizes(window)[-1:] == [(300, 200)], "the size that the window has")
+        assert view.stop() == 0
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ static void try_again(const struct window_note *note) {
 	uint32_t size = window_note_write(note, bytes);
 	demand(size <= GID_NOTE_MAX && read_note(&again, bytes, size));
 	demand(strcmp(again.app_id, note->app_id) == 0 && strcmp(again.title, note->title) == 0);
+	demand(again.scale == note->scale);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

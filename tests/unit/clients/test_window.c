@@ -26,6 +26,33 @@ static int show_least(void) {
 	return window.width == 1 && window.height == 1 ? 0 : 1;
 }
 
+static int32_t asked_width; /* of the picture, when its size was last told */
+
+static void handle_resized(void *data) {
+	int32_t height;
+	window_get_pixels(data, &asked_width, &height);
+}
+
+/* The window of a program whose pictures have two pixels in each unit, which is told later. */
+static int show_scaled(void) {
+	static const struct window_options options = {.title = "two", .app_id = "two"};
+	struct wayland wayland;
+	struct window window;
+	if (connect_client(&wayland) == NULL || window_init(&window, &wayland, &options) < 0) {
+		return 2;
+	}
+	window.configured = true;
+	window.resized = handle_resized;
+	window.data = &window;
+	window_set_picture_size(&window, 640, 160);
+	bool unscaled = window.width == 640 && asked_width == 640;
+	window_set_picture_scale(&window, 2 * SURFACE_SCALE_ONE);
+	bool scaled = window.width == 320 && window.height == 80 && asked_width == 640;
+	window.next_width = window.next_height = 500;
+	window_set_picture_size(&window, 1000, 1000);
+	return unscaled && scaled && asked_width == 1000 ? 0 : 1;
+}
+
 static struct wl_global *output;
 
 /* The output goes as soon as it has told its name. */
@@ -65,6 +92,8 @@ static void test_in_a_compositor(void) {
 	}
 	setenv("XDG_RUNTIME_DIR", folder, 1);
 	tap_ok(meet(&compositor, NULL, show_least) == 0, "no window has no size");
+	tap_ok(meet(&compositor, NULL, show_scaled) == 0,
+			"a program's window is as large as its program has it, whatever its scale");
 	tap_ok(meet(&compositor, add_output, show_there) == 0,
 			"an output that goes while it is searched for is not taken for one");
 	rmdir(folder);
@@ -92,6 +121,14 @@ int main(void) {
 			"pixel by pixel, where it has as many as the window has on its screen");
 	window.picture_height = 6;
 	tap_ok(lies(&window, (struct box){250, 0, 1500, 3}), "else as large as fits");
+	window = (struct window){.width = 800,
+			.height = 360,
+			.picture_width = 1580,
+			.picture_height = 700,
+			.of_program = true,
+			.scale = {.value = 240}};
+	tap_ok(lies(&window, (struct box){5, 5, 790, 350}),
+			"a program's with a scale, that has a few pixels less, as it is");
 	test_in_a_compositor();
 	return tap_finish();
 }

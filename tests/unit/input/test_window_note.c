@@ -11,9 +11,11 @@ static struct window_note note, said;
 /* What is read of what a program's texts become. */
 static uint32_t tell(const char *app_id, const char *title) {
 	window_note_set(&said, app_id, title);
+	said.scale = 180;
 	uint32_t size = window_note_write(&said, bytes);
 	memset(&note, '?', sizeof(note));
-	tap_ok(size <= GID_NOTE_MAX && window_note_read(&note, bytes, size), "a window's note");
+	tap_ok(size <= GID_NOTE_MAX && window_note_read(&note, bytes, size) && note.scale == 180,
+			"a window's note");
 	return size;
 }
 
@@ -59,6 +61,23 @@ static void test_long_names(void) {
 	expect("a", "", "of a very long text only the beginning is looked at");
 }
 
+static void test_scales(void) {
+	static const uint8_t wrong[][6] = {{5, 0, 6, 0, 0x81, 7}, {5, 0, 6, 0, 0xff, 0xff},
+			{5, 0, 7, 0, 120, 0}, {5, 0, 4, 0, 120, 0}};
+	window_note_set(&said, "a", "b");
+	uint32_t size = window_note_write(&said, bytes);
+	tap_ok(window_note_read(&note, bytes, size) && note.scale == 0,
+			"a window need not say its scale");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		memcpy(bytes + size, wrong[i], sizeof(wrong[i]));
+		tap_ok(window_note_read(&note, bytes, size + sizeof(wrong[i])) && note.scale == 0,
+				"nor does one that is none count");
+	}
+	said.scale = 1920;
+	size = window_note_write(&said, bytes);
+	tap_ok(window_note_read(&note, bytes, size) && note.scale == 1920, "16 is the largest");
+}
+
 static void refuse(const void *wrong, size_t size, const char *what) {
 	tap_ok(!window_note_read(&note, wrong, size), "no window's note: %s", what);
 }
@@ -86,6 +105,7 @@ int main(void) {
 	test_names();
 	test_what_cannot_be_shown();
 	test_long_names();
+	test_scales();
 	test_notes_of_others();
 	return tap_finish();
 }
