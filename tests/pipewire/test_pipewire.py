@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from lib.cockpit import Cockpit
 from lib.inspected import descriptors_of
 from lib.length import at_length_but
 from lib.pipeline import gst_env, make_registry
-from lib.program import BUILD, Program, wait_for
+from lib.program import BUILD, TOP, Program, wait_for
 
 WIDTH, HEIGHT = 384, 240  # rows that need no padding in any of the formats
 FORMATS = {  # GStreamer's name, and bytes a pixel
@@ -475,6 +476,58 @@ def test_memory_that_cannot_be_had(cockpit: Cockpit, pipewire: Pipewire, send: S
     paint(producer, 70)
     reader.wait_picture(70)
     assert camera.stop() == 0, camera.stderr
+
+
+@pytest.fixture
+def theirs(pipewire: Pipewire) -> int:
+    """The number of another program's node, with red pictures, `theirs`."""
+    pipewire.environment |= gst_env(pipewire.environment, make_registry())
+    source = "videotestsrc is-live=true pattern=red ! video/x-raw,format=BGRx,width=320,height=240"
+    node = "p,media.class=Video/Source,node.name=theirs,media.role=Camera"
+    text = f"{source} ! pipewiresink mode=provide sync=false stream-properties={node}"
+    pipewire.start("gst-launch-1.0", "-q", *text.split())
+    wait_for(lambda: "theirs" in pipewire.nodes(), "their node")
+    props = ((thing["id"], thing.get("info", {}).get("props", {})) for thing in pipewire.dump())
+    return next(number for number, said in props if said.get("node.name") == "theirs")
+
+
+def read_red(cockpit: Cockpit, stream: str) -> None:
+    with gid.Domain(str(cockpit.socket("cluster"))) as domain:
+        for _, frame in zip(range(20), domain.consumer(stream), strict=False):
+            with frame as picture:
+                assert frame.format == "XR24" and picture.shape == (240, 320, 4)
+                assert (picture[..., :3] == (0, 0, 255)).all()
+
+
+def test_a_camera_of_pipewire_is_a_stream(
+    pipewire: Pipewire, cockpit: Cockpit, theirs: int
+) -> None:
+    """The other direction, by GStreamer's elements."""
+    text = f"pipewiresrc target-object=theirs stream-properties={READER} ! gidsink stream=front"
+    pipewire.start("gst-launch-1.0", "-q", *text.split())
+    read_red(cockpit, "front")
+
+
+def ask_for_a_screen(pipewire: Pipewire, *node: str) -> Program:
+    """Of a desktop's portal, where somebody chooses this node."""
+    words = [PORTAL, pipewire.folder / "pipewire-0", *node]
+    pipewire.start(sys.executable, *words).wait_output("ready")
+    return pipewire.start(sys.executable, TOP / "examples" / "screen.py", "desktop")
+
+
+def test_a_screen_of_a_desktop_is_a_stream(
+    pipewire: Pipewire, cockpit: Cockpit, theirs: int
+) -> None:
+    program = ask_for_a_screen(pipewire, str(theirs))
+    read_red(cockpit, "desktop")
+    program.signal(signal.SIGINT)
+    assert program.wait() == 0, program.stderr
+
+
+def test_a_desktop_gives_no_screen(pipewire: Pipewire) -> None:
+    program = ask_for_a_screen(pipewire)
+    assert program.wait() == 1
+    assert program.stderr == "screen.py: the desktop gives no picture\n"
 
 
 def test_without_pipewire(cockpit: Cockpit, send: Send, tmp_path: Path) -> None:
