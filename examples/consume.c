@@ -35,13 +35,14 @@ static bool read_pixel(struct gid_domain *domain, const struct gid_frame *frame,
 }
 
 static void show(struct gid_domain *domain, const struct gid_frame *frame) {
+	/* Less than 0 where the producer's clock is ahead, or it says what is not true. */
+	int64_t late = (int64_t)(gid_clock_now() - frame->submit_time);
 	uint32_t pixel;
 	if (frame->flags & GID_FRAME_EOS) {
 		printf("the flow has ended\n");
 	} else if (frame->gid != GID_NONE && read_pixel(domain, frame, &pixel)) {
-		printf("frame %" PRIu64 ": %" PRIu64 " us on its way, first pixel %08" PRIx32 "\n",
-				frame->sequence, (gid_clock_now() - frame->submit_time) / 1000,
-				pixel);
+		printf("frame %" PRIu64 ": %" PRId64 " us on its way, first pixel %08" PRIx32 "\n",
+				frame->sequence, late / 1000, pixel);
 	}
 	fflush(stdout);
 }

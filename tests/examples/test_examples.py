@@ -61,6 +61,16 @@ def test_a_consumer_waits_for_the_next_producer(cockpit: Cockpit) -> None:
     consumer.stop()
 
 
+def test_a_consumer_of_frames_that_say_they_are_of_the_future(cockpit: Cockpit) -> None:
+    restless = BUILD / "tests/hostile/programs/hostile-restless"
+    producer = cockpit.run("open", [restless, "dates", "bar", "64", "48"])
+    consumer = cockpit.run("cluster", [built("consume"), "-d", "open", "bar", "30"])
+    assert consumer.wait() == 0
+    late = [int(us) for us in re.findall(r": (\S+) us on its way", consumer.stdout)]
+    assert min(late) < 0 and max(map(abs, late)) <= 2**63 // 1000
+    producer.stop()
+
+
 def test_memory_that_exists_already_is_shared(cockpit: Cockpit) -> None:
     exporter = cockpit.run("open", [built("export-dmabuf"), "still", "60"])
     assert {pixel for _, pixel in receive(cockpit, "still", 3)} == {"ff000000"}
