@@ -36,7 +36,7 @@ def search_path(env: Mapping[str, str]) -> dict[str, str]:
 
 def complete(line: str, env: dict[str, str]) -> list[str]:
     """What bash offers for the last word of a line."""
-    words = line.split(" ")
+    words = re.split(r"(?<!\\) ", line)
     file = FILES.get(words[0], FILES["gidctl"])
     done = subprocess.run(
         ["bash", COMPLETIONS / "offer.bash", file, *words],
@@ -105,6 +105,22 @@ def test_gid_cockpit(cockpit: Cockpit) -> None:
     assert complete(f"gid-cockpit -c {evil} up ", env) == ["good"]
     assert not made.exists()
     assert complete("gid-cockpit down --c", env) == ["--config"]
+
+
+def test_the_file_of_a_cockpit_as_it_is_typed(tmp_path: Path) -> None:
+    """Its domains are offered, also where its name has to be quoted."""
+    env = os.environ | {"HOME": str(tmp_path)}
+    file = tmp_path / "my cockpit.conf"
+    file.write_text("[domain open]\n[domain cluster]\n")
+    quoted = str(file).replace(" ", "\\ ")
+    for typed in (
+        *(f"-c {quoted}", f"--config={quoted}", f"--config = {quoted}"),
+        *("-c ~/my\\ cockpit.conf", f"logs -n 3 -c {quoted}", f"-c '{quoted}'", f'-c "{quoted}"'),
+    ):
+        command = "" if typed.startswith("logs") else "up "
+        assert complete(f"gid-cockpit {typed} {command}", env) == ["cluster", "open"], typed
+    for typed in ("--config=/etc/passw", "--config = /etc/passw", "-c /etc/passw"):
+        assert any(one.endswith("/etc/passwd") for one in complete(f"gid-cockpit {typed}", env))
 
 
 def test_a_file_of_somebody_else_runs_nothing(tmp_path: Path) -> None:

@@ -2,24 +2,48 @@
 # shellcheck shell=bash
 # Completion of gid-cockpit in bash: its commands and options, and the domains of the file.
 
-_gid_cockpit() {
-	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' words='' i
-	local config=/etc/gidway/gidway.conf
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		case ${COMP_WORDS[i]} in
-		-c | --config) config=${COMP_WORDS[++i]} ;;
-		-n | --lines) ((i++)) ;;
-		-*) ;;
-		*) command=${command:-${COMP_WORDS[i]}} ;;
+# The name of a file, in `config`, as it was typed: with quotes and ~. Nothing of it is run.
+_gid_cockpit_file() {
+	config=${1//\\/}
+	config=${config#[\"\']} config=${config%[\"\']}
+	[[ $config != "~/"* ]] || config=$HOME${config#"~"}
+}
+
+# Reads one word. Of --option=value bash makes three, and other shells one.
+_gid_cockpit_read() {
+	case $1 in
+	-c | --config) option=config ;;
+	-n | --lines) option=lines ;;
+	=) ;;
+	--config=*) _gid_cockpit_file "${1#*=}" ;;
+	-*) option='' ;;
+	*)
+		case $option in
+		config) _gid_cockpit_file "$1" ;;
+		lines) ;;
+		*) command=${command:-$1} ;;
 		esac
+		option=''
+		;;
+	esac
+}
+
+_gid_cockpit() {
+	local word=${COMP_WORDS[COMP_CWORD]} config=/etc/gidway/gidway.conf command='' option='' words='' i
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		_gid_cockpit_read "${COMP_WORDS[i]}"
 	done
-	case $before in
-	-c | --config)
+	case $word in
+	=) word='' ;;
+	--config=*) option=config word=${word#*=} ;;
+	esac
+	case $option in
+	config)
 		compopt -o filenames 2>/dev/null # as that of gidctl does
 		mapfile -t COMPREPLY < <(compgen -f -- "$word")
 		return
 		;;
-	-n | --lines) ;;
+	lines) ;;
 	*)
 		if [[ -z $command && $word == -* ]]; then
 			words='--config --help --version'
@@ -34,7 +58,7 @@ _gid_cockpit() {
 		elif [[ $command != check && $command != init ]]; then
 			# Names alone: compgen would run what is between $( and ).
 			words=$(sed -n 's/^[[:space:]]*\[domain[[:space:]]*\([[:alnum:]._-]*\)[[:space:]]*\].*/\1/p' \
-				"$config" 2>/dev/null)
+				-- "$config" 2>/dev/null)
 		fi
 		;;
 	esac
