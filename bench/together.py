@@ -10,6 +10,7 @@ sending to its light is added that gid-cluster has counted; and what the sound s
 recorded, so that is told when a burst was to be heard, and where the tone had a gap.
 """
 
+import argparse
 import os
 import shutil
 import statistics
@@ -170,13 +171,14 @@ def sound_server(folder: Path) -> list[str]:
     return [SERVER, *options, "--load", socket, "--load", sink]
 
 
-def play(cockpit: Cockpit, film: Path, seconds: int) -> tuple[Light, Sound, float]:
+def play(cockpit: Cockpit, film: Path, options: argparse.Namespace) -> tuple[Light, Sound, float]:
     """What was seen and heard, and the seconds from a frame's sending to its light."""
     light, sound = Light(), Sound()
+    in_time = " display-sync=true display-domain=cluster" if options.display_sync else ""
     pipeline = (
         f"filesrc location={film} ! matroskademux name=film "
         f"film. ! queue ! h264parse ! avdec_h264 ! videoconvert ! video/x-raw,format=BGRx "
-        f"! gidsink stream={STREAM} "
+        f"! gidsink stream={STREAM}{in_time} "
         f"film. ! queue ! flacparse ! flacdec ! audioconvert ! audioresample "
         f"! pulsesink device=card"
     )
@@ -190,7 +192,7 @@ def play(cockpit: Cockpit, film: Path, seconds: int) -> tuple[Light, Sound, floa
         try:
             time.sleep(1)  # both listen before anything is played
             player = ["gst-launch-1.0", "-q", *pipeline.split()]
-            cockpit["open"].run(player, patience=seconds + shown.PATIENCE)
+            cockpit["open"].run(player, patience=options.seconds + shown.PATIENCE)
             to_light = told()["latency_us"]["p50"] / 1e6
         finally:
             for watcher in watchers:
@@ -205,16 +207,16 @@ def lags(light: list[float], sound: list[float]) -> list[float]:
     return [burst - flash for flash, burst in pairs if abs(burst - flash) < 0.5]
 
 
-def measure(cockpit: Cockpit, seconds: int) -> dict:
+def measure(cockpit: Cockpit, options: argparse.Namespace) -> dict:
     folder = cockpit.folder
-    film = make_film(folder, seconds)
+    film = make_film(folder, options.seconds)
     os.environ["PULSE_SERVER"] = f"unix:{folder}/pulse.sock"
     os.environ["PULSE_RUNTIME_PATH"] = os.environ["HOME"] = str(folder)
     os.environ["GID_DOMAIN"] = "cluster"  # of who watches, in this process
     place = cockpit["open"]
     with place.running(SERVER, sound_server(folder)):
         place.wait_until("the sound server's start", (folder / "pulse.sock").exists, SERVER)
-        light, sound, to_light = play(cockpit, film, seconds)
+        light, sound, to_light = play(cockpit, film, options)
     bursts, gaps = sound.bursts_and_gaps()
     flashes = [flash + to_light for flash in light.times]
     late = lags(flashes, bursts)
@@ -230,7 +232,7 @@ def measure(cockpit: Cockpit, seconds: int) -> dict:
         "lag_ms_max": round(max(late) * 1e3, 2),
         "drift_ms": round(drift * 1e3, 2),
         "to_light_ms": round(to_light * 1e3, 2),
-        "marks": seconds,
+        "marks": options.seconds,
         "flashes": len(flashes),
         "bursts": len(bursts),
         "gaps": gaps,
@@ -243,13 +245,18 @@ def main() -> int:
     parser.add_argument(
         "--seconds", type=common.count, default=20, help="of the film (default: 20)"
     )
+    parser.add_argument(
+        "--display-sync",
+        action="store_true",
+        help="each picture is sent in time for the refresh of the display that is nearest to it",
+    )
     options = parser.parse_args()
     if shutil.which(SERVER) is None:
         raise Wanting(f"there is no sound server (package {SERVER})")
     Gst.init(None)
     with tempfile.TemporaryDirectory(prefix="gid-film-", dir=common.memory_folder()) as name:
         with common.cockpit(Path(name), STREAM) as cockpit:
-            row = measure(cockpit, options.seconds)
+            row = measure(cockpit, options)
     print(
         f"sound after the picture {row['lag_ms']:.1f} ms ({row['lag_ms_min']:.1f} to "
         f"{row['lag_ms_max']:.1f}), drift {row['drift_ms']:.1f} ms; of {row['marks']} marks "
