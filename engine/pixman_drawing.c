@@ -661,24 +661,27 @@ static int scale_band(struct drawing *drawing, const void *data, int32_t y, int3
 	return 0;
 }
 
-static uint32_t find_row_work(const struct converting *converting) {
+/* How many pixels of the source a row of the target takes; returns how many for one row alone. */
+static uint64_t find_row_work(struct converting *converting) {
 	const int32_t rows = converting->box.y2 - converting->box.y1;
 	struct placed all, row;
 	find_part(converting, converting->box.y1, rows, &all);
 	find_part(converting, converting->box.y1, 1, &row);
-	const uint64_t each = pixels_in(&all) / (uint64_t)rows + 1;
-	return (uint32_t)(each < pixels_in(&row) ? each : pixels_in(&row));
+	const uint64_t each = pixels_in(&all) / (uint64_t)rows + 1, alone = pixels_in(&row);
+	converting->row_work = (uint32_t)(each < alone ? each : alone);
+	return alone;
 }
 
+/* Two bands have in common about what one row takes: bands for helpers are the larger for that. */
 static int convert_scaled(struct drawing *drawing, struct converting *converting) {
-	converting->row_work = find_row_work(converting);
+	const uint64_t common = find_row_work(converting);
 	const struct bands bands = {.draw = scale_band,
 			.data = converting,
 			.first = converting->box.y1,
 			.last = converting->box.y2,
 			.width = (uint32_t)(converting->box.x2 - converting->box.x1) +
 					converting->row_work,
-			.band_pixels = PART_PIXELS / 2};
+			.elements = (uint32_t)(common / 2)};
 	return bands_draw(&bands, &pixman_back_end, drawing);
 }
 
