@@ -87,6 +87,7 @@ MADE += ["gidway_1.buildinfo", "gidway_1.changes"]
 
 # What dpkg-buildpackage does here: it makes empty packages.
 BUILDS = """
+echo "$*" >'{folder}/asked'
 find . -type f >'{folder}/packed'
 pwd >'{folder}/built in'
 echo "$CCACHE_DISABLE" >'{folder}/compiled'
@@ -102,10 +103,11 @@ def package(
     programs = folder / "programs"
     programs.mkdir(exist_ok=True)
     for name, script in (
-        ("dpkg-checkbuilddeps", "exit 0"),
+        ("dpkg-checkbuilddeps", f"echo \"$*\" >'{folder}/needed'"),
         ("dpkg-buildpackage", BUILDS.format(folder=folder, made=" ".join(MADE))),
         ("lintian", "exit 0"),
-        ("python3", "exit 0"),  # what looks whether programs are hardened
+        # What looks whether programs are hardened.
+        ("python3", f"echo \"$*\" >'{folder}/hardened'"),
     ):
         (programs / name).write_text(f"#!/bin/sh\n{script}\n")
         (programs / name).chmod(0o755)
@@ -128,6 +130,20 @@ def test_only_packages_of_an_earlier_run_are_removed(tmp_path: Path) -> None:
     found = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
     assert found >= {*MADE, *mine}
     assert not found & set(old)
+
+
+@pytest.mark.parametrize(("arch", "words"), [("", []), ("arm64", ["-a", "arm64"])])
+def test_they_are_of_the_architecture_that_is_built_for(
+    tmp_path: Path, arch: str, words: list[str]
+) -> None:
+    """Those of this machine were asked for, whose libraries are not there."""
+    package(small_archive(tmp_path / "gidway"), tmp_path / "target", tmp_path, GIDWAY_ARCH=arch)
+    for name in ("needed", "asked"):
+        said = (tmp_path / name).read_text().split()
+        at = said.index("-a") if "-a" in said else len(said)
+        assert said[at : at + 2] == words, name
+    machine = "aarch64-linux-gnu" if arch else ""
+    assert f"/obj-{machine}" in (tmp_path / "hardened").read_text()
 
 
 def small_archive(top: Path) -> Path:
