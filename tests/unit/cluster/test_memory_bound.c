@@ -39,10 +39,10 @@ static void test_pages(long size) {
 	memory_bound_print(&config, 0, file);
 	fclose(file);
 	double pictures = 0, subscriptions = 0, pages = (double)(ROLES * size) / (1 << 20);
-	int found = sscanf(text, "memory: %lf MiB for pictures, %*f for outputs, %lf for", &pictures,
-			&subscriptions);
-	tap_ok(found == 2 && is_about(pictures, OF_EACH * pages), "pages of %ld: %.1f MiB of pictures",
-			size, pictures);
+	int found = sscanf(text, "memory: %lf MiB for pictures, %*f for outputs, %lf for",
+			&pictures, &subscriptions);
+	tap_ok(found == 2 && is_about(pictures, OF_EACH * pages),
+			"pages of %ld: %.1f MiB of pictures", size, pictures);
 	tap_ok(is_about(subscriptions, pages), "and %.1f of subscriptions", subscriptions);
 	free(text);
 }
