@@ -7,11 +7,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define SEAT_VERSION_MIN 5u /* has wl_pointer.frame */
 #define SEAT_VERSION_MAX 8u /* has high-resolution wheels */
 #define STEP 120	    /* of a wheel */
 #define STEPS_MAX 1000
 #define FIXED 256 /* units of wl_fixed_t in a pixel */
+/* sway takes the keyboard focus and gives it back at once when its `input` commands change. */
+#define LOSE_NS 20000000ull
 
 /* --- common to all events --------------------------------------------------------------------- */
 
@@ -22,12 +23,12 @@ static void seat_note_time(struct seat *seat, uint32_t ms) {
 
 static void seat_send(struct seat *seat, struct input_record event) {
 	event.time = seat->time;
-	seat->events->event(seat->data, &event);
+	seat->place->events->event(seat->place->data, seat, &event);
 }
 
 static void seat_end_group(struct seat *seat) {
 	seat_send(seat, (struct input_record){.type = INPUT_GROUP_END});
-	seat->events->group(seat->data);
+	seat->place->events->group(seat->place->data);
 }
 
 /* Distance of a position in the window from the picture's edge, in units of wl_fixed_t. */
@@ -36,10 +37,10 @@ static int64_t to_picture(wl_fixed_t at, int32_t begin) {
 }
 
 static bool is_on_picture(const struct seat *seat, wl_fixed_t x, wl_fixed_t y) {
-	struct box box = window_picture_box(seat->window);
+	struct box box = window_picture_box(seat->place->window);
 	int64_t right = to_picture(x, box.x), down = to_picture(y, box.y);
-	return seat->window->veil.surface == NULL && !seat->window->blank && right >= 0 &&
-			down >= 0 && right < (int64_t)box.width * FIXED &&
+	return seat->place->window->veil.surface == NULL && !seat->place->window->blank &&
+			right >= 0 && down >= 0 && right < (int64_t)box.width * FIXED &&
 			down < (int64_t)box.height * FIXED;
 }
 
@@ -51,7 +52,7 @@ static int32_t part_of(int64_t at, int32_t size) {
 /* An event at this position of the window. */
 static struct input_record event_at(
 		const struct seat *seat, enum input_type type, wl_fixed_t x, wl_fixed_t y) {
-	struct box box = window_picture_box(seat->window);
+	struct box box = window_picture_box(seat->place->window);
 	return (struct input_record){.type = (uint16_t)type,
 			.x = part_of(to_picture(x, box.x), box.width),
 			.y = part_of(to_picture(y, box.y), box.height)};
@@ -64,25 +65,25 @@ static struct input_record event_at(
  * would cover it. The picture of a window has no cursor.
  */
 static bool picture_has_cursor(const struct seat *seat) {
-	return !seat->window->of_program && !seat->window->without_cursor;
+	return !seat->place->window->of_program && !seat->place->window->without_cursor;
 }
 
 static void seat_show_cursor(struct seat *seat) {
-	const struct cursor *cursor = seat->cursor;
+	const struct cursor *cursor = seat->place->cursor;
 	if (cursor->live && cursor->seen) {
 		wl_pointer_set_cursor(seat->pointer, seat->entered, cursor->surface, cursor->x,
 				cursor->y);
 	} else if (cursor->live || picture_has_cursor(seat)) {
 		wl_pointer_set_cursor(seat->pointer, seat->entered, NULL, 0, 0);
 	} else {
-		own_cursor_show(&seat->own_cursor, seat->wayland, seat->pointer, seat->entered,
-				seat->window->scale.value);
+		own_cursor_show(&seat->own_cursor, seat->place->wayland, seat->pointer,
+				seat->entered, seat->place->window->scale.value);
 	}
 }
 
 static void seat_follow_lock(struct seat *seat) {
-	grab_follow(&seat->grab, seat->cursor->locked && seat->focused, seat->window->root,
-			seat->pointer);
+	grab_follow(&seat->grab, seat->place->cursor->locked && seat->focused,
+			seat->place->window->root, seat->pointer);
 }
 
 void seat_cursor_changed(struct seat *seat) {
@@ -119,7 +120,7 @@ static void seat_send_place(struct seat *seat) {
 static void pointer_enter(void *data, struct wl_pointer *pointer, uint32_t serial,
 		struct wl_surface *surface, wl_fixed_t x, wl_fixed_t y) {
 	struct seat *seat = data;
-	seat->over = surface == seat->window->root;
+	seat->over = surface == seat->place->window->root;
 	seat->inside = false;
 	seat->buttons = 0;
 	seat->entered = serial;
@@ -284,38 +285,42 @@ static void keyboard_keymap(
 	}
 	close(fd);
 	bool is_text = text != MAP_FAILED && memchr(text, '\0', size) != NULL;
-	seat->events->keymap(seat->data, is_text ? text : NULL);
+	seat->place->events->keymap(seat->place->data, is_text ? text : NULL);
 	if (text != MAP_FAILED) {
 		munmap(text, size);
 	}
+}
+
+/* The focus may come back at once. */
+static void seat_set_focus(struct seat *seat, bool focused) {
+	seat->focused = focused;
+	seat->lose_time = focused ? UINT64_MAX : gid_clock_now() + LOSE_NS;
+	seat->place->events->focus(seat->place->data, seat);
 }
 
 /* Keys that are held when the window gets the focus were meant for another window. */
 static void keyboard_enter(void *data, struct wl_keyboard *keyboard, uint32_t serial,
 		struct wl_surface *surface, struct wl_array *keys) {
 	struct seat *seat = data;
-	seat->focused = surface == seat->window->root;
+	seat_set_focus(seat, surface == seat->place->window->root);
 	seat_follow_lock(seat);
-	seat->events->focus(seat->data, seat->focused);
 }
 
 /* Releases all that is held, and the pen's proximity. */
 static void seat_lose(struct seat *seat) {
 	pens_forget(&seat->pens);
-	seat->events->lost(seat->data);
+	seat->place->events->lost(seat->place->data);
 }
 
 void seat_lose_focus(struct seat *seat) {
+	seat->lose_time = UINT64_MAX;
 	grab_let_go(&seat->grab);
 	seat_lose(seat);
 }
 
-/* The focus may come back at once. */
 static void keyboard_leave(void *data, struct wl_keyboard *keyboard, uint32_t serial,
 		struct wl_surface *surface) {
-	struct seat *seat = data;
-	seat->focused = false;
-	seat->events->focus(seat->data, false);
+	seat_set_focus(data, false);
 }
 
 static void seat_toggle_grab(struct seat *seat) {
@@ -323,7 +328,7 @@ static void seat_toggle_grab(struct seat *seat) {
 		grab_refuse(&seat->grab);
 		seat_lose_focus(seat);
 	} else {
-		grab_take(&seat->grab, seat->window->root, seat->base, seat->pointer);
+		grab_take(&seat->grab, seat->place->window->root, seat->base, seat->pointer);
 	}
 }
 
@@ -335,7 +340,7 @@ static void keyboard_key(void *data, struct wl_keyboard *keyboard, uint32_t seri
 		return;
 	}
 	seat->serial = serial;
-	if (key == seat->release_key && key != KEY_RESERVED) {
+	if (key == seat->place->release_key && key != KEY_RESERVED) {
 		if (pressed) {
 			seat_toggle_grab(seat);
 		}
@@ -386,7 +391,8 @@ static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint
 	while (i < INPUT_TOUCHES && (seat->fingers_down >> i & 1)) {
 		i++;
 	}
-	if (surface != seat->window->root || !is_on_picture(seat, x, y) || i == INPUT_TOUCHES) {
+	if (surface != seat->place->window->root || !is_on_picture(seat, x, y) ||
+			i == INPUT_TOUCHES) {
 		return;
 	}
 	seat->serial = serial;
@@ -484,19 +490,12 @@ static void handle_pen_pressed(void *data, uint32_t serial) {
 
 static bool handle_pen_hides_cursor(void *data) {
 	const struct seat *seat = data;
-	return !seat->cursor->live && picture_has_cursor(seat);
-}
-
-static void seat_tell_devices(struct seat *seat) {
-	seat->events->devices(seat->data,
-			(seat->pointer != NULL ? INPUT_POINTER : 0u) |
-					(seat->keyboard != NULL ? INPUT_KEYBOARD : 0u) |
-					(seat->touch != NULL ? INPUT_TOUCH : 0u) |
-					(pens_are_there(&seat->pens) ? INPUT_PEN : 0u));
+	return !seat->place->cursor->live && picture_has_cursor(seat);
 }
 
 static void handle_pen_tablets(void *data) {
-	seat_tell_devices(data);
+	const struct seat *seat = data;
+	seat->place->events->devices(seat->place->data);
 }
 
 static const struct pens_user pens_user = {
@@ -510,6 +509,13 @@ static const struct pens_user pens_user = {
 };
 
 /* --- the seat --------------------------------------------------------------------------------- */
+
+uint32_t seat_devices(const struct seat *seat) {
+	return (seat->pointer != NULL ? INPUT_POINTER : 0u) |
+			(seat->keyboard != NULL ? INPUT_KEYBOARD : 0u) |
+			(seat->touch != NULL ? INPUT_TOUCH : 0u) |
+			(pens_are_there(&seat->pens) ? INPUT_PEN : 0u);
+}
 
 static void seat_release_pointer(struct seat *seat) {
 	seat->over = seat->inside = false;
@@ -570,7 +576,7 @@ static void seat_capabilities(void *data, struct wl_seat *base, uint32_t capabil
 	seat_use_keyboard(seat, capabilities & WL_SEAT_CAPABILITY_KEYBOARD);
 	seat_use_touch(seat, capabilities & WL_SEAT_CAPABILITY_TOUCH);
 	seat_lose(seat);
-	seat_tell_devices(seat);
+	seat->place->events->devices(seat->place->data);
 }
 
 static void seat_name(void *data, struct wl_seat *base, const char *name) {
@@ -586,13 +592,11 @@ static void registry_global(void *data, struct wl_registry *registry, uint32_t n
 	struct seat *seat = data;
 	grab_bind(&seat->grab, registry, name, interface);
 	pens_bind(&seat->pens, registry, name, interface);
-	if (seat->base == NULL && strcmp(interface, wl_seat_interface.name) == 0 &&
-			version >= SEAT_VERSION_MIN) {
+	if (name == seat->name && seat->base == NULL) {
 		seat->base = wl_registry_bind(registry, name, &wl_seat_interface,
 				version < SEAT_VERSION_MAX ? version : SEAT_VERSION_MAX);
-		seat->base_name = name;
 		wl_seat_add_listener(seat->base, &seat_listener, seat);
-		seat->events->bound(seat->data, seat->base);
+		seat->place->events->bound(seat->place->data);
 	}
 	pens_use_seat(&seat->pens, seat->base);
 }
@@ -603,18 +607,14 @@ static void seat_release(struct seat *seat) {
 	seat_release_touch(seat);
 	pens_leave_seat(&seat->pens);
 	if (seat->base != NULL) {
-		seat->events->bound(seat->data, NULL);
+		seat->place->events->gone(seat->place->data, seat->base);
 		wl_seat_release(seat->base);
 		seat->base = NULL;
 	}
 }
 
+/* seats.c sees it, too. */
 static void registry_global_remove(void *data, struct wl_registry *registry, uint32_t name) {
-	struct seat *seat = data;
-	if (seat->base != NULL && name == seat->base_name) {
-		seat_release(seat);
-		seat_lose(seat);
-	}
 }
 
 static const struct wl_registry_listener registry_listener = {
@@ -622,21 +622,17 @@ static const struct wl_registry_listener registry_listener = {
 		.global_remove = registry_global_remove,
 };
 
-void seat_init(struct seat *seat, struct wayland *wayland, const struct window *window,
-		const struct cursor *cursor, uint32_t release_key, const struct seat_events *events,
-		void *data) {
-	*seat = (struct seat){.events = events,
-			.data = data,
-			.wayland = wayland,
-			.window = window,
-			.cursor = cursor,
-			.release_key = release_key,
+void seat_init(struct seat *seat, const struct seat_place *place, uint32_t name) {
+	*seat = (struct seat){.link = seat->link,
+			.place = place,
+			.name = name,
+			.lose_time = UINT64_MAX,
 			.grab = {.refused = true,
 					.moved = handle_moved,
 					.freed = handle_freed,
 					.data = seat}};
-	pens_init(&seat->pens, &pens_user, seat, window->root);
-	seat->registry = wl_display_get_registry(wayland->display);
+	pens_init(&seat->pens, &pens_user, seat, place->window->root);
+	seat->registry = wl_display_get_registry(place->wayland->display);
 	wl_registry_add_listener(seat->registry, &registry_listener, seat);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * The compositor's first seat, as far as it concerns our window: keys while the window has the
+ * A seat of the compositor, as far as it concerns our window: keys while the window has the
  * keyboard focus, pointer, touch and pens on the picture, as events of input_format.h.
  */
 #ifndef GID_VIEW_SEAT_H
@@ -15,40 +15,52 @@
 #include "own_cursor.h"
 #include "pens.h"
 
+#define SEAT_VERSION_MIN 5u /* has wl_pointer.frame */
+
+struct seat;
+
 struct seat_events {
-	void (*event)(void *data, const struct input_record *event);
-	void (*group)(void *data);			 // the group of events is complete
-	void (*bound)(void *data, struct wl_seat *base); // NULL: the seat is gone
-	void (*focus)(void *data, bool focused); // the window gained or lost the keyboard focus
-	void (*lost)(void *data);		 // release all that is held
-	void (*devices)(void *data, uint32_t devices); // enum input_devices
-	void (*keymap)(void *data, const char *text);  // NULL: none; valid during the call
+	void (*event)(void *data, const struct seat *seat, const struct input_record *event);
+	void (*group)(void *data);			    // the group of events is complete
+	void (*bound)(void *data);			    // the seat can be used
+	void (*gone)(void *data, struct wl_seat *base);	    // that of `base` will be released
+	void (*focus)(void *data, const struct seat *seat); // `focused` changed
+	void (*lost)(void *data);			    // release all that is held
+	void (*devices)(void *data);			    // a seat has other ones
+	void (*keymap)(void *data, const char *text);	    // NULL: none; valid during the call
 };
 
-struct seat {
-	const struct seat_events *events;
-	void *data;
+/* What all seats have in common. */
+struct seat_place {
 	const struct wayland *wayland;
 	const struct window *window;
 	const struct cursor *cursor; // of the picture
+	uint32_t release_key;	     // toggles the grab; KEY_RESERVED: none
+	const struct seat_events *events;
+	void *data;
+};
+
+struct seat {
+	struct wl_list link; // seats.list
+	const struct seat_place *place;
 	struct own_cursor own_cursor;
-	uint32_t release_key; // toggles the grab; KEY_RESERVED: none
 	struct wl_registry *registry;
-	struct wl_seat *base; // NULL: the compositor has none
-	uint32_t base_name;   // registry name of `base`
+	uint32_t name;	      // of `base` in the registry
+	struct wl_seat *base; // NULL: it is not bound yet
 	struct wl_pointer *pointer;
 	struct wl_keyboard *keyboard;
 	struct wl_touch *touch;
 	struct pens pens;
 	struct grab grab;
-	bool focused;	  // the window has the keyboard focus
-	bool over;	  // the pointer is on the window
-	bool inside;	  // and on the picture, or was so when the first held button was pressed
-	uint32_t buttons; // how many are held
-	wl_fixed_t x, y;  // of the pointer, in the window
-	uint64_t time;	  // of the current event
-	uint32_t serial;  // of the last press
-	uint32_t entered; // of the last wl_pointer.enter
+	bool focused;	    // the window has the keyboard focus
+	uint64_t lose_time; // when a lost focus is final; UINT64_MAX: there is none
+	bool over;	    // the pointer is on the window
+	bool inside;	    // and on the picture, or was so when the first held button was pressed
+	uint32_t buttons;   // how many are held
+	wl_fixed_t x, y;    // of the pointer, in the window
+	uint64_t time;	    // of the current event
+	uint32_t serial;    // of the last press
+	uint32_t entered;   // of the last wl_pointer.enter
 	struct axis {
 		bool moved;
 		struct input_record event;
@@ -58,10 +70,11 @@ struct seat {
 	uint32_t fingers_down;		// bit i: fingers[i]
 };
 
-/* `wayland`, `window` and `cursor` must outlive it. */
-void seat_init(struct seat *seat, struct wayland *wayland, const struct window *window,
-		const struct cursor *cursor, uint32_t release_key, const struct seat_events *events,
-		void *data);
+/* The seat of this name in the registry. `place` must outlive it; the link stays as it is. */
+void seat_init(struct seat *seat, const struct seat_place *place, uint32_t name);
+
+/* That it has: enum input_devices. */
+uint32_t seat_devices(const struct seat *seat);
 
 /* The members of the cursor have changed. */
 void seat_cursor_changed(struct seat *seat);

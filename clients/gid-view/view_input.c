@@ -10,17 +10,15 @@
 
 #define AGAIN_NS 1000000000ull
 #define ACCURACY_US 1000
-/* sway takes the keyboard focus and gives it back at once when its `input` commands change. */
-#define LOSE_NS 20000000ull
 
 /* --- the sender ------------------------------------------------------------------------------- */
 
 /* To be called after anything that may change the next deadline. */
 static void input_arm(struct view_input *input) {
 	if (input->sender != NULL) {
-		uint64_t deadline = input_sender_deadline(input->sender);
-		deadline_set(input->timer,
-				deadline < input->lose_time ? deadline : input->lose_time);
+		uint64_t sender = input_sender_deadline(input->sender);
+		uint64_t seats = seats_deadline(&input->seats);
+		deadline_set(input->timer, sender < seats ? sender : seats);
 	}
 }
 
@@ -83,10 +81,7 @@ static void input_begin(struct view_input *input) {
 
 static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
 	struct view_input *input = data;
-	if (gid_clock_now() >= input->lose_time) {
-		input->lose_time = UINT64_MAX;
-		seat_lose_focus(&input->seat);
-	}
+	seats_dispatch(&input->seats, gid_clock_now());
 	if (input->sender == NULL) {
 		input_begin(input);
 	} else {
@@ -96,7 +91,12 @@ static int handle_timer(sd_event_source *source, uint64_t time, void *data) {
 	return 0;
 }
 
-/* --- the seat --------------------------------------------------------------------------------- */
+/* --- the seats -------------------------------------------------------------------------------- */
+
+/* The clipboard is that of the first one. */
+static bool has_clipboard(const struct view_input *input, const struct seat *seat) {
+	return seat->base == input->clipboard.seat;
+}
 
 static bool is_press(const struct input_record *event) {
 	bool is_switch = event->type == INPUT_KEY || event->type == INPUT_BUTTON ||
@@ -104,10 +104,10 @@ static bool is_press(const struct input_record *event) {
 	return (is_switch && event->value != 0) || event->type == INPUT_TOUCH_DOWN;
 }
 
-static void seat_event(void *data, const struct input_record *event) {
+static void seat_event(void *data, const struct seat *seat, const struct input_record *event) {
 	struct view_input *input = data;
-	if (is_press(event) && input->seat.focused) {
-		view_clipboard_pressed(&input->clipboard, input->seat.serial);
+	if (is_press(event) && seat->focused && has_clipboard(input, seat)) {
+		view_clipboard_pressed(&input->clipboard, seat->serial);
 	}
 	if (input->sender != NULL) {
 		input_sender_add(input->sender, event);
@@ -122,17 +122,24 @@ static void seat_group(void *data) {
 	}
 }
 
-static void seat_bound(void *data, struct wl_seat *base) {
+static void seat_bound(void *data) {
 	struct view_input *input = data;
-	view_clipboard_set_seat(&input->clipboard, base);
+	view_clipboard_set_seat(&input->clipboard, seats_first(&input->seats));
 }
 
-static void seat_focus(void *data, bool focused) {
+static void seat_gone(void *data, struct wl_seat *base) {
 	struct view_input *input = data;
-	if (!focused) {
+	if (base == input->clipboard.seat) {
+		view_clipboard_set_seat(&input->clipboard, NULL);
+		view_clipboard_set_seat(&input->clipboard, seats_first(&input->seats));
+	}
+}
+
+static void seat_focus(void *data, const struct seat *seat) {
+	struct view_input *input = data;
+	if (!seat->focused && has_clipboard(input, seat)) {
 		view_clipboard_left(&input->clipboard);
 	}
-	input->lose_time = focused ? UINT64_MAX : gid_clock_now() + LOSE_NS;
 	input_arm(input);
 }
 
@@ -144,8 +151,9 @@ static void seat_lost(void *data) {
 	}
 }
 
-static void seat_devices(void *data, uint32_t devices) {
+static void seat_devices_changed(void *data) {
 	struct view_input *input = data;
+	uint32_t devices = seats_devices(&input->seats);
 	if (!(devices & INPUT_KEYBOARD)) {
 		view_clipboard_left(&input->clipboard);
 	}
@@ -170,9 +178,10 @@ static const struct seat_events seat_events = {
 		.event = seat_event,
 		.group = seat_group,
 		.bound = seat_bound,
+		.gone = seat_gone,
 		.focus = seat_focus,
 		.lost = seat_lost,
-		.devices = seat_devices,
+		.devices = seat_devices_changed,
 		.keymap = seat_keymap,
 };
 
@@ -205,7 +214,7 @@ bool view_input_close(struct view_input *input) {
 
 static void cursor_changed(void *data) {
 	struct view_input *input = data;
-	seat_cursor_changed(&input->seat);
+	seats_cursor_changed(&input->seats);
 }
 
 void view_input_dispatch(struct view_input *input) {
@@ -218,7 +227,12 @@ int view_input_init(struct view_input *input, sd_event *event, struct wayland *w
 	*input = (struct view_input){.event = event,
 			.domain = domain,
 			.lease_ms = options->lease_ms,
-			.lose_time = UINT64_MAX};
+			.place = {.wayland = wayland,
+					.window = window,
+					.cursor = &input->cursor,
+					.release_key = options->grab_key,
+					.events = &seat_events,
+					.data = input}};
 	if (!input_stream_name(input->stream, options->stream)) {
 		warnx("--input: the stream's name is too long: 57 bytes at most");
 		return -1;
@@ -238,15 +252,14 @@ int view_input_init(struct view_input *input, sd_event *event, struct wayland *w
 			    options->stream) < 0) {
 		return -1;
 	}
-	seat_init(&input->seat, wayland, window, &input->cursor, options->grab_key, &seat_events,
-			input);
+	seats_init(&input->seats, &input->place);
 	input->cursor.changed = cursor_changed;
 	input->cursor.data = input;
 	return 0;
 }
 
 void view_input_finish(struct view_input *input) {
-	seat_finish(&input->seat);
+	seats_finish(&input->seats);
 	view_clipboard_finish(&input->clipboard);
 	cursor_finish(&input->cursor);
 	input_sender_destroy(input->sender);

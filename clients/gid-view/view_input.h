@@ -11,7 +11,7 @@
 
 #include "cursor.h"
 #include "options.h"
-#include "seat.h"
+#include "seats.h"
 #include "view_clipboard.h"
 
 struct view_input {
@@ -21,10 +21,10 @@ struct view_input {
 	struct input_sender *sender; // NULL: the timer creates it
 	char stream[INPUT_NAME_SIZE];
 	struct cursor cursor;
-	struct seat seat;
+	struct seat_place place;
+	struct seats seats;
 	struct view_clipboard clipboard;
 	uint32_t lease_ms;
-	uint64_t lose_time; // when a lost keyboard focus is final; UINT64_MAX: it has the focus
 	uint32_t devices;
 	int32_t width, height; // of a picture that fits the window; 0: any size
 	int32_t scale;	       // of its screen, in 120ths; 0: unknown

@@ -10,7 +10,7 @@ from lib.input_window import FIXED, InputWindow
 from lib.painter import Painter
 from lib.program import BUILD
 from lib.stream_reader import StreamReader
-from lib.two_desks import CONFIG, SCREEN_SIZE, TwoDesks
+from lib.two_desks import CONFIG, DESK_SIZE, SCREEN_SIZE, TwoDesks, settle
 from lib.typist import BUTTON, KEY, RELATIVE, TOUCH_DOWN, TOUCH_UP, Typist
 
 KEY_A, KEY_Q, KEY_SCROLL_LOCK = 30, 16, 70
@@ -191,6 +191,33 @@ def test_a_second_view(desks: TwoDesks) -> None:
     desks.typist.type(KEY_Q)
     assert window.wait_keys(2) == [(KEY_Q, 1), (KEY_Q, 0)]
     assert second.stop() == 0
+
+
+SIDE = "[gid-output]\nname=side\nstream=side\nmode=640x360\ninput=driver\n"
+
+
+def test_another_seat(tmp_path: Path) -> None:
+    """Whose output the window is on; it comes after that of another one, which does not use it."""
+    cockpit = Cockpit(CONFIG)
+    cockpit.start_all()
+    desks = TwoDesks(cockpit, tmp_path, keys=("", SIDE))
+    view = desks.taken(desks.start("--domain=open", "--stream=desk", "--input", "--output=side"))
+    with Typist(cockpit.env("driver"), "input/side") as typist:
+        window = desks.window()
+        settle(typist, window)
+        typist.type(KEY_A)
+        assert window.wait_keys(2) == [(KEY_A, 1), (KEY_A, 0)]
+        typist.point(0.25, 0.5)
+        window.wait_place(160, 180)
+        typist.do((KEY, KEY_Q, 1), (BUTTON, BTN_LEFT, 1))
+        assert window.wait_keys(1) == [(KEY_Q, 1)]
+        assert window.wait_button() == (BTN_LEFT, 1)
+        Painter(desks.screen.socket, "side", DESK_SIZE).paint(1)
+        assert window.wait_keys(1) == [(KEY_Q, 0)]
+        assert window.wait_button() == (BTN_LEFT, 0)
+    assert view.stop() == 0
+    desks.finish()
+    cockpit.close()
 
 
 def test_a_desktop_that_comes_back(desks: TwoDesks) -> None:
