@@ -65,7 +65,8 @@ def since_epoch() -> int:
 def describe(frame: gid.Frame, picture: np.ndarray, frame_id: str) -> Image:
     if frame.format in ("XR24", "XB24"):
         picture = picture[..., :3]
-    at = (frame.capture_time or frame.submit_time) + since_epoch()
+    # A producer may say that its picture is of the far future, for which ROS 2 has no time.
+    at = min(frame.capture_time or frame.submit_time, time.monotonic_ns()) + since_epoch()
     image = Image(encoding=THEIRS[frame.format], is_bigendian=sys.byteorder == "big")
     image.header.stamp = Time(sec=at // 10**9, nanosec=at % 10**9)
     image.header.frame_id = frame_id

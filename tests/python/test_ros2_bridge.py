@@ -114,6 +114,24 @@ def test_a_stream_is_a_topic(
     stop(out)
 
 
+def test_a_picture_of_the_far_future(cockpit: Cockpit, producer: gid.Domain) -> None:
+    """Its producer says so. It is of now, and the bridge goes on."""
+    words = ("out", "-d", "open", "camera", "/camera/image_raw")
+    out = start(cockpit, "cluster", "out", BRIDGE, *words)
+    reader = start(cockpit, "cluster", "reader", "-c", READER)
+    with producer.producer("camera", "R8", WIDTH, HEIGHT, lease=60.0) as camera:
+        pixels = np.zeros((HEIGHT, WIDTH), np.uint8)
+
+        def came() -> list[str]:
+            camera.submit(pixels, capture_time=2**63 - 1)
+            time.sleep(0.05)
+            return reader.stdout.splitlines()
+
+        said = json.loads(wait_for(came, lambda: f"an image: {out.stderr} {reader.stderr}")[-1])
+    assert 0 <= time.time() - said["at"] < 600
+    stop(out)
+
+
 def test_what_ros_has_no_word_for(cockpit: Cockpit, producer: gid.Domain) -> None:
     out = start(cockpit, "cluster", "out", BRIDGE, "out", "-d", "open", "camera", "/camera")
     with producer.producer("camera", "NV12", WIDTH, HEIGHT, lease=60.0) as camera:
