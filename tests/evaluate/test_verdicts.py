@@ -258,6 +258,27 @@ def test_sound_and_picture_are_judged_by_their_worst_second(
     assert (found.verdict == MET) == (not words) and words in found.reason, found.reason
 
 
+# --- a cockpit's programs -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("hz", "verdict"), [(60.0, MET), (59.4, MET), (53.0, MISSED)])
+def test_what_the_load_of_one_domain_costs_the_other_is_judged(hz: float, verdict: str) -> None:
+    """gidd takes nothing of a processor: that goal alone could not be missed."""
+    (load,) = (plan for plan in all_plans() if plan.id == "5.1.1")
+    rates = {"running": 60.0, "loaded": hz}
+    rows = [
+        {"what": "rate", "state": state, "rate_hz": rate, "frames": 300}
+        for state, rate in rates.items()
+    ]
+    of = alone()
+    of.benchmark = lambda *_, **more: {  # type: ignore[method-assign]
+        "rows": rows,
+        "ratios": {"gidds_cpu_percent_running": 0.01},
+    }
+    of.for_chapter = lambda: of  # type: ignore[method-assign]
+    assert run_one(load, of).verdict == verdict
+
+
 # --- starts ---------------------------------------------------------------------------------------
 
 
