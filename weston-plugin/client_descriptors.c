@@ -469,6 +469,11 @@ int client_descriptors_guard(void) {
 	int error = 0;
 	wl_signal_init(&client_descriptors_read_end);
 	raise_limit();
+	gid_closer_prepare();
+	if (!gid_closer_has_helper()) {
+		weston_log("gid: no thread can be started: the user may have no more of them "
+			   "(ulimit -u). What clients give stays open until one can\n");
+	}
 	for (size_t i = 0; error == 0 && i < sizeof(calls) / sizeof(calls[0]); i++) {
 		error = library_call_replace(calls[i].of, calls[i].name, calls[i].guarded);
 	}
