@@ -29,6 +29,7 @@ class Victim:
         self.consumers = [machines.start(place, *movie) for place in ("host", reader) if place]
         camera = [PEER, "produce", f"camera/{name}", "fps=50", "lease_ms=3600000"]
         self.lender = machines.start("host", *camera)
+        self.lender.wait_lines("held", 1)  # the guest looks for its stream once
 
     def held(self) -> int:
         return self.lender.lines("held")[-1]["held"]
