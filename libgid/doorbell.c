@@ -122,9 +122,10 @@ static int silence_taken(struct gid_doorbell *bell, uint64_t sleeps) {
 		bell->full = 0;
 		return waiting >= EMPTY_FROM || bell->emptying ? 2 : 0;
 	}
+	/* While there is no helper to empty it, that is not its giver's fault, nor was it then. */
 	uint64_t now = gid_clock_now();
-	bell->full = bell->full == 0 ? now : bell->full;
-	return now - bell->full > LATE_NS && gid_closer_has_helper() ? -EPROTO : 1;
+	bell->full = bell->full == 0 || !gid_closer_has_helper() ? now : bell->full;
+	return now - bell->full > LATE_NS ? -EPROTO : 1;
 }
 
 int gid_doorbell_silence(struct gid_doorbell *bell, uint64_t sleeps) {

@@ -285,11 +285,14 @@ static void test_no_threads(void) {
 	wait_ms(LATE_MS + 100);
 	tap_ok(gid_doorbell_silence(&bell, UINT64_MAX) == 1, "which is not its giver's fault");
 	no_threads = false;
-	for (int i = 0; i < 10000 && gid_doorbell_silence(&bell, UINT64_MAX) != 0; i++) {
+	bool blamed = false;
+	heard = 1;
+	for (int i = 0; i < 10000 && heard != 0; i++) {
+		heard = gid_doorbell_silence(&bell, UINT64_MAX);
+		blamed = blamed || heard < 0;
 		wait_ms(1);
 	}
-	tap_ok(gid_doorbell_silence(&bell, UINT64_MAX) == 0,
-			"once there can be threads it is emptied");
+	tap_ok(heard == 0 && !blamed, "once there can be threads it is emptied");
 	gid_doorbell_finish(&bell);
 	gid_doorbell_finish(&giver);
 	wait_until_closed();
