@@ -71,7 +71,7 @@ static void write_file(const char *device, const char *name, const void *data, s
 	close(fd);
 }
 
-/* Its first page says that it is that window of the host's. `index`: NULL: the machine gave none. */
+/* Its first page says that it is that window of the host's. `index`: the machine's; NULL: none. */
 static void make_device(const char *device, const char *index, uint32_t number) {
 	const struct gid_wire_window header = {
 			.magic = GID_WINDOW_MAGIC,
