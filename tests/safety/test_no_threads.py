@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A Weston whose user has as many threads as he may have: no helper can close anything."""
+"""A Weston whose user has as many threads as he may have: no helper closes anything."""
 
 from gid_vm.preload import Preload
 from lib.cockpit import Cockpit
