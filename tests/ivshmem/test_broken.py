@@ -412,7 +412,9 @@ def test_a_client_that_keeps_the_doorbells_of_what_is_over(machines: Cockpit) ->
                 refuse(member)
             settle(member)
             # The others are closed by threads beside gidd's own.
-            wait_for(lambda: gidd.open_fds() <= before + ENDED_MAX + 4, "all but these to be closed")
+            wait_for(
+                lambda: gidd.open_fds() <= before + ENDED_MAX + 4, "all but these to be closed"
+            )
         wait_for(lambda: gidd.open_fds() <= before, "all to be closed")
         page.close()
 
