@@ -160,7 +160,9 @@ static void test_ended_before(struct gid_domain *domain) {
 	tap_ok(accepted == taken + 1 && gid_producer_consumers(producer) == 1,
 			"another one's is its own");
 	join_in_vain(domain);
+	const unsigned over = flow.ended;
 	gid_producer_destroy(producer);
+	WAIT_FOR(domain, flow.ended > over); /* of the one that had joined */
 	expect_nothing(domain, "a stream that has ended");
 }
 
