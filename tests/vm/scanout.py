@@ -6,7 +6,6 @@ The pixels that it must come from are known here: nothing that composed them is 
 """
 
 import io
-import json
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,16 @@ import socket, sys
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect(sys.argv[1])
     print(connection.makefile().read())
+"""
+# A program's start costs a guest more than gid-cluster's answer: one asks, at each signal.
+ASKER = """
+import signal, socket, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+print('{"ready": true}', flush=True)
+while signal.sigwait([signal.SIGUSR1]):
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(sys.argv[1])
+        print(connection.makefile().read().replace(chr(10), " "), flush=True)
 """
 # As root, without a seat's daemon, and without a terminal.
 ENVIRONMENT = {
@@ -136,12 +145,21 @@ class Cluster:
     """A gid-cluster on the display, and what is asked of it."""
 
     def __init__(self, domains: Domains, program: Running, refreshes: Refreshes) -> None:
-        self.domains = domains
         self.program = program
         self.refreshes = refreshes
+        words = ("python3", "-I", "-S", "-c", ASKER, f"{FOLDER}/status")
+        self._asker = Running(domains.start("cluster", *words))
+        self._asked = 0
 
     def status(self) -> dict:
-        return json.loads(self.domains.run("python3", "-c", ASK, f"{FOLDER}/status").out)
+        self._asker.wait_lines("ready", 1)
+        self._asker.signal(signal.SIGUSR1)
+        self._asked += 1
+        return self._asker.wait_lines("roles", self._asked)[-1]
+
+    def close(self) -> None:
+        self._asker.signal(signal.SIGKILL)
+        self._asker.finish()
 
     def role(self, name: str) -> dict:
         return next(role for role in self.status()["roles"] if role["name"] == name)
@@ -174,7 +192,10 @@ def cluster_on_display(
 ) -> Iterator[Cluster]:
     words = cluster_command(domains, configuration)
     with refreshes_of(domains) as refreshes, running(domains, *words, **environment) as program:
-        cluster = Cluster(domains, program, refreshes)
         wait_for(lambda: "ready, with" in program.err or not program.is_running, "it", PATIENCE)
         assert program.is_running, program.err
-        yield cluster
+        cluster = Cluster(domains, program, refreshes)
+        try:
+            yield cluster
+        finally:
+            cluster.close()
