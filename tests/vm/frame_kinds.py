@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from drivers import CODECS, HEIGHT, WIDTH, environment_of_codecs, sources
 from gid_vm.guest import Guest
 from gid_vm.initramfs import CannotBoot
@@ -25,6 +26,15 @@ def raw(pixels: str, width: int, height: int) -> str:
 
 def is_rgb(name: str) -> bool:
     return name.endswith(("rgb", "BGRx"))
+
+
+def chosen(request: pytest.FixtureRequest, cases: list[dict]) -> list[dict]:
+    """Those cases whose names the tests of this run have: others are of the suite long, or have had
+    theirs.
+    """
+    calls = (getattr(item, "callspec", None) for item in request.session.items)
+    names = {call.params.get("name") for call in calls if call is not None}
+    return [case for case in cases if case["name"] in names]
 
 
 def codec_sources() -> dict[str, tuple[str, str, int, int]]:

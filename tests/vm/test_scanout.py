@@ -67,9 +67,10 @@ def test_the_modules_are_there(domains: Domains) -> None:
     assert {"visl", "vim2m"} <= {name.split("-")[0] for name in names.split()}
 
 
-@pytest.mark.parametrize("planes", ["off", "on"])
+@pytest.mark.parametrize("planes", ["off", pytest.param("on", marks=pytest.mark.at_length)])
 def test_gid_cluster_shows_what_it_checked(domains: Domains, planes: str) -> None:
-    """By wlroots' backend, and by our own, on a device that has no plane but the primary one."""
+    """By wlroots' backend, and by our own, on a device that has no plane but the primary one,
+    which test_planes.py has of the roles that are too many for it."""
     background = background_picture()
     fallback = numpy.full((LAMP_HEIGHT, LAMP_WIDTH, 3), (200, 30, 5), numpy.uint8)
 
