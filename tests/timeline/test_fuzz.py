@@ -18,6 +18,7 @@ from gid_timeline.reader import Loaded
 from gid_timeline.terminal import Paint
 from gid_timeline.trace import Trace
 from lib.guided import Failure, Fuzzer
+from lib.length import at_length_but
 from logs import point, read, rows
 from test_join import gid_line
 
@@ -87,9 +88,7 @@ def mutate(rng: random.Random, data: bytes) -> bytes:
     return bytes(data)
 
 
-@pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(i, marks=pytest.mark.at_length) for i in range(4, 20))]
-)
+@pytest.mark.parametrize("seed", at_length_but(range(20), 0, 1))
 def test_mutated_logs(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(25):
@@ -117,7 +116,7 @@ def follow(log: bytes) -> None:
     follower.lines(Paint(None))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", at_length_but(range(10), 0, 1, 2))
 def test_rubbish(seed: int) -> None:
     rng = random.Random(seed)
     read(rng.randbytes(100_000), chunk=1000)

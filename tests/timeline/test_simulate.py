@@ -90,9 +90,8 @@ def test_the_table_in_the_documentation_is_what_the_command_prints(
     assert best == ["gidway"] * 6
 
 
-@pytest.mark.parametrize(
-    "seed", [2, *(pytest.param(seed, marks=pytest.mark.at_length) for seed in (3, 4))]
-)
+@pytest.mark.at_length
+@pytest.mark.parametrize("seed", [2, 3, 4])
 def test_the_rate_is_kept_with_other_random_numbers(
     seed: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
