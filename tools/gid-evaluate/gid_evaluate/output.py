@@ -13,8 +13,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import jinja2
-
 from .result import MEASURED, MET, MISSED, NOT_RUN, Chapter, Evaluation, Figure, figure_text, read
 from .sources import MEASURES, beside, left_out
 
@@ -96,6 +94,8 @@ def to_csv(evaluation: Evaluation) -> str:
 
 
 def render(evaluation: Evaluation) -> str:
+    import jinja2  # a third of a start, and most are of no page
+
     loader = jinja2.FileSystemLoader(_PAGE)
     environment = jinja2.Environment(
         loader=loader,

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from xml.sax.saxutils import quoteattr
 
 from .errors import DesignError
 from .svg import png_size
@@ -109,6 +108,8 @@ def _picture(folder: Path, section: configparser.SectionProxy, key: str) -> _Pic
 
 
 def _group(role: _Role) -> Iterator[str]:
+    from xml.sax.saxutils import quoteattr  # with it comes what fetches pages: a third of a start
+
     states = f" data-states={quoteattr(role.states)}" if role.states is not None else ""
     place = f'x="{role.x}" y="{role.y}" width="{role.base.width}" height="{role.base.height}"'
     yield f"<g id={quoteattr(f'role-{role.name}')}{states}>"

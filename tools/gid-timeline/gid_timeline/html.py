@@ -4,14 +4,17 @@
 import dataclasses
 import functools
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import jinja2
 import markupsafe
 import orjson
 
 from . import charts, join, lanes, sentences
 from .overview import STAGES, courses
 from .report import Report, RunReport
+
+if TYPE_CHECKING:
+    import jinja2  # a fifth of a start, and most are of no page
 
 _RUNS_MAX = 12
 _SURFACES_MAX = 40
@@ -21,8 +24,10 @@ _SCRIPTS = ("lanes.js", "report.js")
 
 
 @functools.cache
-def environment() -> jinja2.Environment:
+def environment() -> "jinja2.Environment":
     """The templates of all pages."""
+    import jinja2
+
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(_PAGE),
         autoescape=True,
