@@ -3,6 +3,7 @@
 does to them, and that nothing takes the place of a standard stream that was closed."""
 
 import errno
+import itertools
 import os
 import pty
 import re
@@ -181,8 +182,27 @@ DECIMALS = [
 NEVER = ["+5", " 5", "5 ", "0x5", "five", "", "-1", "1e308", "inf", "nan", "1.2.3", "."]
 
 
-@pytest.mark.parametrize("option", NUMBERS + DECIMALS)
-@pytest.mark.parametrize("text", NEVER)
+# All programs in Python read numbers by one function, and a start of each takes long: of these one
+# option of each kind has all texts, and each option has one that no other error would be told of.
+READ_ALIKE = {
+    option
+    for option in NUMBERS + DECIMALS
+    if option.split()[0] in IN_PYTHON
+    and option not in ("gid-cockpit logs open --lines", "gid-timeline simulate --miss-rate")
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        pytest.param(
+            text,
+            option,
+            marks=[pytest.mark.at_length] if option in READ_ALIKE and text != "0x5" else [],
+        )
+        for text, option in itertools.product(NEVER, NUMBERS + DECIMALS)
+    ],
+)
 def test_a_number_is_of_figures_alone(option: str, text: str) -> None:
     """What is read in another way than it was meant is found late."""
     name, *words, last = option.split()
@@ -221,7 +241,12 @@ def commands(cockpit: Cockpit, tmp_path: Path) -> dict[str, list[str | Path]]:
     return found
 
 
-@pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
+@pytest.fixture(
+    params=[
+        pytest.param("", id="buffered"),
+        pytest.param("1", id="unbuffered", marks=pytest.mark.at_length),
+    ]
+)
 def env(request: pytest.FixtureRequest, cockpit: Cockpit) -> dict[str, str]:
     path = f"{BUILD / 'gidd'}:{BUILD / 'tools/gidctl'}:{PATH}"
     settings = {"PATH": path, "PYTHONUNBUFFERED": request.param}
@@ -240,6 +265,20 @@ def test_a_full_disk(cockpit: Cockpit, tmp_path: Path, env: dict[str, str]) -> N
             continue
         assert "No space left on device" in done.stderr, name
         assert done.returncode in (1, 2) and done.stderr.count("\n") == 1, (name, done.stderr)
+
+
+@pytest.mark.parametrize("name", IN_PYTHON)
+def test_a_full_disk_is_told_without_a_buffer(name: str) -> None:
+    """Also of a help, whose errors argparse forgives: all that print do it in one place."""
+    for target, told in (("/dev/full", "No space left on device\n"), ("", "")):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        with open(target, "w") if target else os.fdopen(theirs, "w") as output:
+            env = os.environ | {"PYTHONUNBUFFERED": "1"}
+            words = [PROGRAMS[name], "--help"]
+            done = subprocess.run(words, env=env, stdout=output, stderr=subprocess.PIPE, text=True)
+        assert done.stderr.endswith(told) and done.stderr.count("\n") == bool(told)
+        assert (done.returncode == 0) == (not told)
 
 
 @pytest.mark.parametrize("name", IN_C)
