@@ -366,11 +366,20 @@ def test_a_file_of_an_older_release_is_read(tmp_path: Path) -> None:
 # --- the command ----------------------------------------------------------------------------------
 
 
-def test_a_chapter_from_the_command_line(tmp_path: Path) -> None:
-    found = evaluate("--guest=none", "--chapters=5.14", "--out", tmp_path)
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """An evaluation of this machine, of a chapter without a goal, which no machine can miss; and
+    what was said of it."""
+    out = tmp_path_factory.mktemp("measured")
+    found = evaluate("--guest=none", "--chapters=5.14", "--out", out)
     assert found.returncode == 0, found.stderr
-    assert found.stdout.startswith("measured") and str(tmp_path / "evaluation.html") in found.stdout
-    (told,) = read(tmp_path / "evaluation.json").chapters
+    return out / "evaluation.json", found.stdout
+
+
+def test_a_chapter_from_the_command_line(measured: tuple[Path, str]) -> None:
+    path, said = measured
+    assert said.startswith("measured") and str(path.with_suffix(".html")) in said
+    (told,) = read(path).chapters
     by_name = {one.name: one for one in told.figures}
     switch, late = by_name["two switches on one core"], by_name["timer, lateness"]
     assert switch.n == 5000 and 0 < switch.spread[0] <= switch.value <= switch.spread[1]
@@ -503,14 +512,6 @@ def test_one_that_was_interrupted_goes_on(tmp_path: Path) -> None:
     assert "gone on with" in page and page.count("not measured") == 0
 
 
-@pytest.fixture(scope="module")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An evaluation of this machine, of a chapter without a goal, which no machine can miss."""
-    out = tmp_path_factory.mktemp("begun")
-    assert evaluate("--guest=none", "--chapters=5.14", "--out", out).returncode == 0
-    return out / "evaluation.json"
-
-
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
@@ -521,9 +522,9 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_only_one_like_it_goes_on(
-    begun: Path, tmp_path: Path, key: str, value: object, words: str
+    measured: tuple[Path, str], tmp_path: Path, key: str, value: object, words: str
 ) -> None:
-    path = Path(shutil.copy(begun, tmp_path))
+    path = Path(shutil.copy(measured[0], tmp_path))
     text = json.dumps(json.loads(path.read_text()) | {key: value})
     path.write_text(text)
     found = evaluate("--guest=none", "--chapters=5.14", "--continue", "--out", tmp_path)
@@ -537,7 +538,9 @@ def test_nothing_goes_on_where_nothing_was_begun(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.at_length
 def test_another_way_to_the_guest(tmp_path: Path) -> None:
+    """The one of a test above has a single word."""
     found = evaluate("--guest=sh -c", "--chapters=5.14", "--out", tmp_path)
     assert found.returncode == 0, found.stderr
     (told,) = read(tmp_path / "evaluation.json").chapters

@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import indent
 
 import pytest
+from lib.length import at_length_but
 from lib.program import PATIENCE, TOP
 from machine import Machine
 
@@ -98,7 +99,8 @@ WAYS = {
 # In these it is also configured and built.
 ANEW = ("all signals ignored", "LANG=C", "umask 077", "no HOME", "nothing else")
 # Each of them is much like one of the others.
-AT_LENGTH = ("an input that never ends", "LC_ALL=POSIX", "umask 000", "an empty HOME", "no TERM")
+AT_LENGTH = ("as always", "nohup")
+AT_LENGTH += ("an input that never ends", "LC_ALL=POSIX", "umask 000", "an empty HOME", "no TERM")
 # Nothing of these is there where nothing else is.
 AT_LENGTH += ("LANG=C", "no HOME")
 
@@ -124,7 +126,7 @@ def test_tests_find_the_same(clone: Path, env: dict[str, str], way: Sequence[str
     assert lines[-1] == "2 passed, 0 failed"
 
 
-@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize("number", at_length_but([0, 1, 2], 1, 2))
 def test_no_file_becomes_an_output(clone: Path, env: dict[str, str], number: int) -> None:
     """What is closed at the start is not what is opened next."""
     if number == 1:
