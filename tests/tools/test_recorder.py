@@ -268,13 +268,15 @@ def test_an_end_that_would_not_be_heard(cockpit: Cockpit) -> None:
 @pytest.mark.skipif(not hollow.is_told(), reason="the kernel does not tell of pages")
 def test_memory_with_holes(cockpit: Cockpit) -> None:
     """Of it there are no pictures, and the page says why."""
-    recorder = Recorder(cockpit, "open:wild", "--rate=10")
+    recorder = Recorder(cockpit, "open:wild", "--rate=10", "--interval=0")
     cockpit.run("open", [RESTLESS, "hollow", "wild", "320", "80"], "wild")
-    wait_for(lambda: cockpit.status("open")["streams"], "the stream")
-    time.sleep(1)
-    page = recorder.ask()
-    assert page.pictures("wild") == []
-    assert "of wild no picture could be made" in page.text and "memory with holes" in page.text
+
+    def told() -> Page | None:
+        page = recorder.ask()
+        return page if "of wild no picture could be made" in page.text else None
+
+    page = wait_for(told, "the page to say so")
+    assert page.pictures("wild") == [] and "memory with holes" in page.text
 
 
 def test_a_clock_that_was_set_back(cockpit: Cockpit) -> None:
