@@ -45,16 +45,16 @@ struct piece {
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static void pens_send(const struct pens *pens, struct input_record event) {
-	pens->user->event(pens->data, &event);
+static bool pens_send(const struct pens *pens, struct input_record event) {
+	return pens->user->event(pens->data, &event);
 }
 
 static uint16_t button_code(uint32_t i) {
 	return (uint16_t)(INPUT_PEN_BUTTON_FIRST + i);
 }
 
-static void pen_send_near(const struct pen *pen, bool near) {
-	pens_send(pen->pens,
+static bool pen_send_near(const struct pen *pen, bool near) {
+	return pens_send(pen->pens,
 			(struct input_record){
 					.type = INPUT_PEN_NEAR, .code = pen->code, .value = near});
 }
@@ -99,13 +99,12 @@ static bool pen_is_on_picture(const struct pen *pen) {
 static void pen_aim(struct pen *pen) {
 	struct pens *pens = pen->pens;
 	bool free = pen->was_down == 0 || pen->down == 0;
-	if (pens->near == NULL && pen_is_on_picture(pen) && free) {
+	if (pens->near == NULL && pen_is_on_picture(pen) && free && pen_send_near(pen, true)) {
 		pens->near = pen;
 		pen->moved = true;
 		if (pens->user->hides_cursor(pens->data)) {
 			zwp_tablet_tool_v2_set_cursor(pen->base, pen->came, NULL, 0, 0);
 		}
-		pen_send_near(pen, true);
 	}
 }
 

@@ -17,7 +17,8 @@ struct pens_user {
 	 * picture.
 	 */
 	bool (*at)(void *data, wl_fixed_t x, wl_fixed_t y, struct input_record *event);
-	void (*event)(void *data, const struct input_record *event); // at that time
+	// At that time. Returns false for a pen that may not come near: another seat's is.
+	bool (*event)(void *data, const struct input_record *event);
 	void (*group)(void *data); // the group of events is complete
 	void (*pressed)(void *data, uint32_t serial);
 	bool (*hides_cursor)(void *data);

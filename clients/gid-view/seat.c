@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "seat_held.h"
+
 #define SEAT_VERSION_MAX 8u /* has high-resolution wheels */
 #define STEP 120	    /* of a wheel */
 #define STEPS_MAX 1000
@@ -21,9 +23,27 @@ static void seat_note_time(struct seat *seat, uint32_t ms) {
 	seat->time = time > seat->time ? time : seat->time;
 }
 
-static void seat_send(struct seat *seat, struct input_record event) {
+/* What the users of the other seats hold. */
+static struct input_held seat_others(const struct seat *seat) {
+	struct input_held others = {0};
+	const struct seat *other;
+	wl_list_for_each(other, seat->place->seats, link) {
+		if (other != seat) {
+			seat_held_join(&others, &other->held);
+		}
+	}
+	return others;
+}
+
+/* Returns false for what the users of the other seats make void. */
+static bool seat_send(struct seat *seat, struct input_record event) {
+	struct input_held others = seat_others(seat);
 	event.time = seat->time;
-	seat->place->events->event(seat->place->data, seat, &event);
+	bool counts = seat_held_note(&seat->held, &others, &event);
+	if (counts) {
+		seat->place->events->event(seat->place->data, seat, &event);
+	}
+	return counts;
 }
 
 static void seat_end_group(struct seat *seat) {
@@ -306,10 +326,13 @@ static void keyboard_enter(void *data, struct wl_keyboard *keyboard, uint32_t se
 	seat_follow_lock(seat);
 }
 
-/* Releases all that is held, and the pen's proximity. */
+/* Releases all that its user alone holds, and the pen's proximity. */
 static void seat_lose(struct seat *seat) {
+	struct input_held held = seat->held, others = seat_others(seat);
+	seat_held_leave(&held, &others);
+	seat->held = (struct input_held){0};
 	pens_forget(&seat->pens);
-	seat->place->events->lost(seat->place->data);
+	seat->place->events->lost(seat->place->data, &held);
 }
 
 void seat_lose_focus(struct seat *seat) {
@@ -378,7 +401,7 @@ static const struct wl_keyboard_listener keyboard_listener = {
 /* INPUT_TOUCHES: not a finger of ours. */
 static uint32_t seat_find_finger(const struct seat *seat, int32_t id) {
 	uint32_t i = 0;
-	while (i < INPUT_TOUCHES && !(seat->fingers_down >> i & 1 && seat->fingers[i] == id)) {
+	while (i < INPUT_TOUCHES && !(seat->held.touches >> i & 1 && seat->fingers[i] == id)) {
 		i++;
 	}
 	return i;
@@ -387,8 +410,8 @@ static uint32_t seat_find_finger(const struct seat *seat, int32_t id) {
 static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint32_t time,
 		struct wl_surface *surface, int32_t id, wl_fixed_t x, wl_fixed_t y) {
 	struct seat *seat = data;
-	uint32_t i = 0;
-	while (i < INPUT_TOUCHES && (seat->fingers_down >> i & 1)) {
+	uint32_t taken = seat->held.touches | seat_others(seat).touches, i = 0;
+	while (i < INPUT_TOUCHES && (taken >> i & 1)) {
 		i++;
 	}
 	if (surface != seat->place->window->root || !is_on_picture(seat, x, y) ||
@@ -397,7 +420,6 @@ static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint
 	}
 	seat->serial = serial;
 	seat->fingers[i] = id;
-	seat->fingers_down |= 1u << i;
 	struct input_record event = event_at(seat, INPUT_TOUCH_DOWN, x, y);
 	event.code = (uint16_t)i;
 	seat_note_time(seat, time);
@@ -405,7 +427,6 @@ static void touch_down(void *data, struct wl_touch *touch, uint32_t serial, uint
 }
 
 static void seat_lift_finger(struct seat *seat, uint32_t i) {
-	seat->fingers_down &= ~(1u << i);
 	seat_send(seat, (struct input_record){.type = INPUT_TOUCH_UP, .code = (uint16_t)i});
 }
 
@@ -438,7 +459,7 @@ static void touch_frame(void *data, struct wl_touch *touch) {
 static void touch_cancel(void *data, struct wl_touch *touch) {
 	struct seat *seat = data;
 	for (uint32_t i = 0; i < INPUT_TOUCHES; i++) {
-		if (seat->fingers_down >> i & 1) {
+		if (seat->held.touches >> i & 1) {
 			seat_lift_finger(seat, i);
 		}
 	}
@@ -475,8 +496,8 @@ static bool handle_pen_at(void *data, wl_fixed_t x, wl_fixed_t y, struct input_r
 	return is_on_picture(seat, x, y);
 }
 
-static void handle_pen_event(void *data, const struct input_record *event) {
-	seat_send(data, *event);
+static bool handle_pen_event(void *data, const struct input_record *event) {
+	return seat_send(data, *event);
 }
 
 static void handle_pen_group(void *data) {
@@ -539,7 +560,6 @@ static void seat_release_touch(struct seat *seat) {
 		wl_touch_release(seat->touch);
 	}
 	seat->touch = NULL;
-	seat->fingers_down = 0;
 }
 
 static void seat_use_pointer(struct seat *seat, bool is_there) {
@@ -606,6 +626,7 @@ static void seat_release(struct seat *seat) {
 	seat_release_keyboard(seat);
 	seat_release_touch(seat);
 	pens_leave_seat(&seat->pens);
+	seat_lose(seat);
 	if (seat->base != NULL) {
 		seat->place->events->gone(seat->place->data, seat->base);
 		wl_seat_release(seat->base);

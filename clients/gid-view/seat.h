@@ -21,13 +21,13 @@ struct seat;
 
 struct seat_events {
 	void (*event)(void *data, const struct seat *seat, const struct input_record *event);
-	void (*group)(void *data);			    // the group of events is complete
-	void (*bound)(void *data);			    // the seat can be used
-	void (*gone)(void *data, struct wl_seat *base);	    // that of `base` will be released
-	void (*focus)(void *data, const struct seat *seat); // `focused` changed
-	void (*lost)(void *data);			    // release all that is held
-	void (*devices)(void *data);			    // a seat has other ones
-	void (*keymap)(void *data, const char *text);	    // NULL: none; valid during the call
+	void (*group)(void *data);				 // the group of events is complete
+	void (*bound)(void *data);				 // the seat can be used
+	void (*gone)(void *data, struct wl_seat *base);		 // that of `base` will be released
+	void (*focus)(void *data, const struct seat *seat);	 // `focused` changed
+	void (*lost)(void *data, const struct input_held *held); // release these
+	void (*devices)(void *data);				 // a seat has other ones
+	void (*keymap)(void *data, const char *text); // NULL: none; valid during the call
 };
 
 /* What all seats have in common. */
@@ -35,6 +35,7 @@ struct seat_place {
 	const struct wayland *wayland;
 	const struct window *window;
 	const struct cursor *cursor; // of the picture
+	const struct wl_list *seats; // struct seat.link: all of them
 	uint32_t release_key;	     // toggles the grab; KEY_RESERVED: none
 	const struct seat_events *events;
 	void *data;
@@ -66,8 +67,8 @@ struct seat {
 		struct input_record event;
 	} axes[INPUT_AXES]; // of the current group
 	int32_t axis_source;
-	int32_t fingers[INPUT_TOUCHES]; // touch ids of those that are down
-	uint32_t fingers_down;		// bit i: fingers[i]
+	struct input_held held;		// by its user
+	int32_t fingers[INPUT_TOUCHES]; // touch ids of those that are down: held.touches
 };
 
 /* The seat of this name in the registry. `place` must outlive it; the link stays as it is. */

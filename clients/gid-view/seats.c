@@ -31,7 +31,6 @@ static void registry_global_remove(void *data, struct wl_registry *registry, uin
 	wl_list_for_each_safe(seat, next, &seats->list, link) {
 		if (seat->name == name) {
 			seats_drop(seat);
-			place->events->lost(place->data);
 			place->events->devices(place->data);
 		}
 	}

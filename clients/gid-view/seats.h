@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* All seats of the compositor: the users of each may use the window, also at once. */
+/*
+ * All seats of the compositor: the users of each may use the window, also at once. A reader hears
+ * of one: fingers have numbers of their own, what several users hold the last one releases, and one
+ * pen is near.
+ */
 #ifndef GID_VIEW_SEATS_H
 #define GID_VIEW_SEATS_H
 

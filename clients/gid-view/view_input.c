@@ -143,10 +143,10 @@ static void seat_focus(void *data, const struct seat *seat) {
 	input_arm(input);
 }
 
-static void seat_lost(void *data) {
+static void seat_lost(void *data, const struct input_held *held) {
 	struct view_input *input = data;
 	if (input->sender != NULL) {
-		input_sender_release_all(input->sender);
+		input_sender_release(input->sender, held);
 		input_arm(input);
 	}
 }
@@ -230,6 +230,7 @@ int view_input_init(struct view_input *input, sd_event *event, struct wayland *w
 			.place = {.wayland = wayland,
 					.window = window,
 					.cursor = &input->cursor,
+					.seats = &input->seats.list,
 					.release_key = options->grab_key,
 					.events = &seat_events,
 					.data = input}};

@@ -155,21 +155,26 @@ bool input_log_add(struct input_log *log, const struct input_record *event) {
 	return log_put(log, event);
 }
 
-bool input_log_release_all(struct input_log *log, uint64_t time) {
-	if (input_holds_nothing(&log->head.held)) {
-		return false;
-	}
+bool input_log_release(struct input_log *log, const struct input_held *these, uint64_t time) {
 	struct input_record event = {.time = time};
+	bool released = false;
 	for (event.code = 1; event.code < INPUT_CODES; event.code++) {
 		event.type = input_code_type(event.code);
-		input_log_add(log, &event);
+		released |= input_holds(these, event.code) && input_log_add(log, &event);
 	}
 	event.type = INPUT_TOUCH_UP;
 	for (event.code = 0; event.code < INPUT_TOUCHES; event.code++) {
-		input_log_add(log, &event);
+		released |= (these->touches >> event.code & 1) && input_log_add(log, &event);
 	}
-	input_log_add(log, &(struct input_record){.time = time, .type = INPUT_GROUP_END});
-	return true;
+	if (released) {
+		input_log_add(log, &(struct input_record){.time = time, .type = INPUT_GROUP_END});
+	}
+	return released;
+}
+
+bool input_log_release_all(struct input_log *log, uint64_t time) {
+	struct input_held all = log->head.held;
+	return input_log_release(log, &all, time);
 }
 
 void input_log_forget(struct input_log *log) {

@@ -21,7 +21,8 @@ void input_log_init(struct input_log *log, uint32_t lease_ms);
  */
 bool input_log_add(struct input_log *log, const struct input_record *event);
 
-/* Releases all that is held, at this time. Returns whether anything was. */
+/* Releases of what is held these, or all, at this time. Returns whether anything was. */
+bool input_log_release(struct input_log *log, const struct input_held *these, uint64_t time);
 bool input_log_release_all(struct input_log *log, uint64_t time);
 
 /* Forgets the events, not what is held. */

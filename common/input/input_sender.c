@@ -75,6 +75,11 @@ void input_sender_add(struct input_sender *sender, const struct input_record *ev
 	sender_mark(sender, input_log_add(&sender->log, event));
 }
 
+void input_sender_release(struct input_sender *sender, const struct input_held *these) {
+	sender_mark(sender, input_log_release(&sender->log, these, gid_clock_now()));
+	input_sender_flush(sender);
+}
+
 void input_sender_release_all(struct input_sender *sender) {
 	sender_mark(sender, input_log_release_all(&sender->log, gid_clock_now()));
 	input_sender_flush(sender);

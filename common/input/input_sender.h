@@ -53,7 +53,8 @@ void input_sender_close(struct input_sender *sender);
 /* Adds an event, with a time of CLOCK_MONOTONIC; it goes out with input_sender_flush(). */
 void input_sender_add(struct input_sender *sender, const struct input_record *event);
 
-/* Releases all that is held, and sends that. */
+/* Releases of what is held these, or all, and sends that. */
+void input_sender_release(struct input_sender *sender, const struct input_held *these);
 void input_sender_release_all(struct input_sender *sender);
 
 /* Sends what is new. Where readers hold all memory it is sent later, see the deadline. */

@@ -196,13 +196,26 @@ def test_a_second_view(desks: TwoDesks) -> None:
 SIDE = "[gid-output]\nname=side\nstream=side\nmode=640x360\ninput=driver\n"
 
 
-def test_another_seat(tmp_path: Path) -> None:
-    """Whose output the window is on; it comes after that of another one, which does not use it."""
+@pytest.fixture
+def two_seats(tmp_path: Path) -> Iterator[TwoDesks]:
+    """The view is on the output of the seat that comes after the screen's."""
     cockpit = Cockpit(CONFIG)
     cockpit.start_all()
     desks = TwoDesks(cockpit, tmp_path, keys=("", SIDE))
     view = desks.taken(desks.start("--domain=open", "--stream=desk", "--input", "--output=side"))
-    with Typist(cockpit.env("driver"), "input/side") as typist:
+    yield desks
+    assert view.stop() == 0
+    desks.finish()
+    cockpit.close()
+
+
+def side_typist(desks: TwoDesks) -> Typist:
+    return Typist(desks.cockpit.env("driver"), "input/side")
+
+
+def test_another_seat(two_seats: TwoDesks) -> None:
+    desks = two_seats
+    with side_typist(desks) as typist:
         window = desks.window()
         settle(typist, window)
         typist.type(KEY_A)
@@ -215,9 +228,24 @@ def test_another_seat(tmp_path: Path) -> None:
         Painter(desks.screen.socket, "side", DESK_SIZE).paint(1)
         assert window.wait_keys(1) == [(KEY_Q, 0)]
         assert window.wait_button() == (BTN_LEFT, 0)
-    assert view.stop() == 0
-    desks.finish()
-    cockpit.close()
+
+
+def test_users_of_two_seats(two_seats: TwoDesks) -> None:
+    """Both have the keyboard, as desktop-shell gives a new window that of all seats. Neither
+    releases what the other one holds, also when its seat goes."""
+    desks, one = two_seats, two_seats.typist
+    with side_typist(desks) as other:
+        window = desks.window()
+        settle(other, window)
+        settle(one, window)
+        one.press(KEY_A)
+        assert window.wait_keys(1) == [(KEY_A, 1)]
+        other.type(KEY_A)
+        other.press(KEY_Q)
+        assert window.wait_keys(1) == [(KEY_Q, 1)]
+    assert window.wait_keys(1) == [(KEY_Q, 0)]
+    one.lift(KEY_A)
+    assert window.wait_keys(1) == [(KEY_A, 0)]
 
 
 def test_a_desktop_that_comes_back(desks: TwoDesks) -> None:

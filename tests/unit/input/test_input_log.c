@@ -34,13 +34,19 @@ static void test_held(void) {
 	tap_ok(input_holds(&frame.head.held, 30) && input_holds(&frame.head.held, 0x110) &&
 					frame.head.held.touches == 1u << 3 && frame.count == 3,
 			"a frame says it");
-	tap_ok(input_log_release_all(&events, 5), "and all of it is released");
-	read_frame(3);
-	tap_ok(input_holds_nothing(&frame.head.held) && frame.count == 4 &&
-					frame.events[3].type == INPUT_GROUP_END &&
+	struct input_held these = {.touches = 1u << 3 | 1u << 4};
+	input_hold(&these, 31, true);
+	tap_ok(input_log_release(&events, &these, 4) && events.head.held.touches == 0 &&
+					input_holds(&events.head.held, 30) && events.head.next == 5,
+			"some of it is released, as far as it is held");
+	tap_ok(!input_log_release(&events, &these, 4), "once");
+	tap_ok(input_log_release_all(&events, 5), "and all of it is");
+	read_frame(5);
+	tap_ok(input_holds_nothing(&frame.head.held) && frame.count == 3 &&
+					frame.events[2].type == INPUT_GROUP_END &&
 					frame.events[0].time == 5,
 			"by events of their own");
-	tap_ok(!input_log_release_all(&events, 6), "once");
+	tap_ok(!input_log_release_all(&events, 6), "once, too");
 }
 
 static void test_motion_is_joined(void) {
