@@ -30,7 +30,7 @@ int canvas_init(struct canvas *canvas, struct gid_domain *domain, const char *st
 
 /* Not wiped: readers keep the pictures that they have of it. */
 static void destroy_slots(struct canvas *canvas) {
-	for (uint32_t i = 0; i < canvas->slot_count; i++) {
+	for (uint32_t i = 0; i <= canvas->slot_count; i++) {
 		gid_slab_destroy(canvas->slots[i], false);
 		canvas->slots[i] = NULL;
 	}
@@ -66,12 +66,40 @@ static struct gid_box add_unsent(const struct canvas *canvas, struct gid_box dam
 
 /* Another picture takes the place of the one that waits. */
 static void leave_out(struct canvas *canvas) {
-	if (canvas->waits) {
+	if (canvas->waits || canvas->is_aside) {
 		canvas->unsent = add_unsent(canvas, canvas->waiting.damage);
 		canvas->has_unsent = true;
 		canvas->not_presented++;
-		canvas->waits = false;
+		canvas->waits = canvas->is_aside = false;
 	}
+}
+
+static void swap_with_spare(struct canvas *canvas) {
+	struct gid_slab **spare = &canvas->slots[canvas->slot_count];
+	struct gid_slab *back = canvas->slots[canvas->back];
+	canvas->slots[canvas->back] = *spare;
+	*spare = back;
+}
+
+/*
+ * Something is drawn while a picture waits: that one is kept until the next is finished, as its
+ * list may be refused. The back slot has any pixels then.
+ */
+static int set_aside(struct canvas *canvas) {
+	struct gid_slab **spare = &canvas->slots[canvas->slot_count];
+	int ret = *spare == NULL ? make_slot(canvas, &canvas->layout, spare) : 0;
+	if (ret == 0) {
+		swap_with_spare(canvas);
+		canvas->waits = false;
+		canvas->is_aside = true;
+	}
+	return ret;
+}
+
+static void copy_to_back(struct canvas *canvas, uint32_t from) {
+	memcpy(gid_slab_data(canvas->slots[canvas->back], 0), gid_slab_data(canvas->slots[from], 0),
+			gid_layout_size(&canvas->layout));
+	canvas->copied += (uint64_t)canvas->layout.width * canvas->layout.height;
 }
 
 static void clear(struct canvas *canvas, uint32_t slot) {
@@ -84,14 +112,19 @@ int canvas_resize(struct canvas *canvas, uint32_t fourcc, uint32_t width, uint32
 		uint64_t memory) {
 	struct gid_layout layout;
 	struct gid_slab *slot;
+	void *pixels;
+	int ret;
 	if (canvas->has_size && canvas->layout.fourcc == fourcc && canvas->layout.width == width &&
 			canvas->layout.height == height) {
-		leave_out(canvas);
+		ret = canvas->waits ? canvas_begin(canvas, &pixels) : 0; /* it is kept */
+		if (ret < 0) {
+			return ret;
+		}
 		clear(canvas, canvas->back);
 		canvas->stale = false;
 		return 0;
 	}
-	int ret = gid_layout_init(&layout, fourcc, width, height, 64);
+	ret = gid_layout_init(&layout, fourcc, width, height, 64);
 	if (ret < 0) {
 		return ret;
 	}
@@ -121,7 +154,7 @@ bool canvas_slab_is_lost(const struct gid_slab *slab) {
 }
 
 bool canvas_is_lost(const struct canvas *canvas) {
-	for (uint32_t i = 0; i < canvas->slot_count; i++) {
+	for (uint32_t i = 0; i <= canvas->slot_count; i++) {
 		if (canvas->slots[i] != NULL && canvas_slab_is_lost(canvas->slots[i])) {
 			return true;
 		}
@@ -139,7 +172,7 @@ void canvas_drop(struct canvas *canvas) {
 	destroy_slots(canvas);
 	canvas->has_size = false;
 	canvas->front = -1;
-	canvas->waits = canvas->has_unsent = false;
+	canvas->waits = canvas->is_aside = canvas->has_unsent = false;
 }
 
 int canvas_begin(struct canvas *canvas, void **slot) {
@@ -151,14 +184,18 @@ int canvas_begin(struct canvas *canvas, void **slot) {
 	if (ret < 0) {
 		return ret;
 	}
-	*slot = gid_slab_data(*back, 0);
-	leave_out(canvas); /* what is drawn now is newer */
 	if (canvas->stale) {
-		memcpy(*slot, gid_slab_data(canvas->slots[canvas->front], 0),
-				gid_layout_size(&canvas->layout));
-		canvas->copied += (uint64_t)canvas->layout.width * canvas->layout.height;
+		copy_to_back(canvas, (uint32_t)canvas->front);
 		canvas->stale = false;
 	}
+	if (canvas->waits) {
+		if (set_aside(canvas) < 0) {
+			leave_out(canvas); /* it is drawn over */
+		} else if (!canvas->waiting_discards) {
+			copy_to_back(canvas, canvas->slot_count);
+		}
+	}
+	*slot = gid_slab_data(*back, 0);
 	return 0;
 }
 
@@ -227,7 +264,11 @@ void canvas_revert(struct canvas *canvas) {
 	if (!canvas->has_size) {
 		return;
 	}
-	if (canvas->front >= 0) {
+	if (canvas->is_aside) {
+		swap_with_spare(canvas);
+		canvas->is_aside = false;
+		canvas->waits = true;
+	} else if (canvas->front >= 0) {
 		canvas->stale = true;
 	} else {
 		clear(canvas, canvas->back);

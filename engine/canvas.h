@@ -14,9 +14,10 @@
 struct canvas {
 	struct gid_domain *domain;
 	struct gid_producer *producer;
-	char stream[GID_NAME_MAX + 1];		  /* its name */
-	struct gid_slab *slots[CANVAS_SLOTS_MAX]; /* NULL: not made yet */
-	uint32_t slot_count;			  /* at most */
+	char stream[GID_NAME_MAX + 1]; /* its name */
+	/* NULL: not made yet. Behind those that are sent is a spare one, see `is_aside`. */
+	struct gid_slab *slots[CANVAS_SLOTS_MAX + 1];
+	uint32_t slot_count; /* at most, without the spare one */
 	struct gid_layout layout;
 	bool has_size; /* `layout` is set */
 	uint32_t back; /* the slot that is drawn into */
@@ -24,6 +25,7 @@ struct canvas {
 	bool stale;    /* the back slot has to begin with the pixels of the front */
 	/* `waiting` is finished, but is sent when there is a free slot for the next picture */
 	bool waits;
+	bool is_aside; /* it did, and the spare slot has it while the next one is drawn */
 	bool waiting_discards;
 	struct gid_frame waiting;
 	bool has_unsent;       /* pictures were left out since the last one that was sent, */
@@ -67,7 +69,7 @@ int canvas_begin(struct canvas *canvas, void **slot);
  */
 int canvas_present(struct canvas *canvas, const struct gid_frame *frame, bool discard);
 
-/* Discards what was drawn since the last picture. */
+/* Discards what was drawn since the last picture that was finished. */
 void canvas_revert(struct canvas *canvas);
 
 /* To be called when the producer's descriptor is readable, and from time to time. */

@@ -168,6 +168,7 @@ static int run_canvas(struct requester *requester, const struct engine_canvas *c
 	requester->drawing.cost += (uint64_t)command->width * command->height;
 	int ret = canvas_resize(&requester->canvas, command->fourcc, command->width,
 			command->height, requester->config.memory);
+	requester->drew = requester->drew || ret == 0;
 	refusal->text = ret == -EDQUOT ? "the canvas would be larger than its memory= allows, or "
 					 "the domain's quota"
 				       : "the engine cannot make the canvas";

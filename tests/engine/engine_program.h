@@ -68,4 +68,18 @@ static inline struct gid_canvas *engine_make_canvas(
 	return canvas;
 }
 
+/* A pixel of a picture of 32 bits; 0x0bad0bad: it cannot be read. */
+static inline uint32_t engine_pixel(struct gid_domain *domain, gid_id gid, uint32_t x, uint32_t y) {
+	struct gid_slab *slab;
+	struct gid_slab_info info;
+	uint32_t pixel = 0x0bad0bad;
+	if (gid_slab_import(domain, gid, &slab) == 0) {
+		gid_slab_get_info(slab, &info);
+		const uint8_t *view = gid_slab_view(slab, gid_slot_of(gid));
+		memcpy(&pixel, view + y * info.layout.planes[0].stride + 4 * x, 4);
+		gid_slab_unref(slab);
+	}
+	return pixel & 0xffffff;
+}
+
 #endif

@@ -85,18 +85,8 @@ static bool viewer_next(struct viewer *viewer) {
 	return false;
 }
 
-/* A pixel of that frame; 0x0bad0bad: it cannot be read. */
 static uint32_t viewer_pixel(struct viewer *viewer, uint32_t x, uint32_t y) {
-	struct gid_slab *slab;
-	struct gid_slab_info info;
-	uint32_t pixel = 0x0bad0bad;
-	if (gid_slab_import(viewer->domain, viewer->frame.gid, &slab) == 0) {
-		gid_slab_get_info(slab, &info);
-		const uint8_t *view = gid_slab_view(slab, gid_slot_of(viewer->frame.gid));
-		memcpy(&pixel, view + y * info.layout.planes[0].stride + 4 * x, 4);
-		gid_slab_unref(slab);
-	}
-	return pixel & 0xffffff;
+	return engine_pixel(viewer->domain, viewer->frame.gid, x, y);
 }
 
 /* Frames until one has this pixel: older pictures may come before it. */

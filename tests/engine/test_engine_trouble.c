@@ -298,6 +298,111 @@ static void test_left_out(void) {
 	gid_canvas_destroy(canvas);
 }
 
+/* A list of one fill. One that is refused draws it, and then has no source for a layer. */
+static int fill(struct gid_canvas *canvas, uint32_t colour, struct gid_rectangle where,
+		bool is_refused, bool discards) {
+	const struct gid_layer layer = {.gid = gid_make(1, 0xffffff, 0, 1), .alpha = 255};
+	uint64_t fence = 0;
+	gid_list_begin(canvas);
+	gid_list_fill(canvas, GID_OPERATOR_SRC, colour, &where, 1);
+	if (is_refused) {
+		gid_list_layer(canvas, &layer);
+	}
+	gid_list_present(canvas, discards, 0);
+	gid_list_submit(canvas, &fence);
+	return gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+}
+
+/* A list that only begins the canvas anew, and then wants one that is too large. */
+static int resize_wrong(struct gid_canvas *canvas) {
+	uint64_t fence = 0;
+	gid_canvas_resize(canvas, 0, 64, 48);
+	gid_list_begin(canvas);
+	struct engine_canvas *more = (void *)(canvas->words + canvas->count);
+	*more = (struct engine_canvas){
+			.head = {ENGINE_CANVAS, sizeof(*more) / 4},
+			.fourcc = DRM_FORMAT_XRGB8888,
+			.width = 4096,
+			.height = 4096,
+	};
+	canvas->count += sizeof(*more) / 4;
+	gid_list_submit(canvas, &fence);
+	return gid_canvas_wait(canvas, fence, COCKPIT_PATIENCE_MS);
+}
+
+/* A viewer's pictures of the canvas `held`: two of its three slots. */
+struct holder {
+	struct gid_consumer *viewer;
+	struct gid_frame frames[2]; /* the older one first */
+};
+
+static bool hold(struct holder *holder, struct gid_canvas *canvas, struct gid_rectangle where) {
+	const struct gid_consumer_options options = {.size = sizeof(options)};
+	bool good = gid_consumer_create(domain, "cluster", "canvas/held", &options,
+				    &holder->viewer) == 0;
+	for (int i = 0; good && i < 2; i++) {
+		good = fill(canvas, 0xff000000, where, false, false) == 0 &&
+				take_picture(holder->viewer, &holder->frames[i]);
+	}
+	return good;
+}
+
+/* Gives the older one back, and takes the picture that waited for that. */
+static bool exchange(struct holder *holder) {
+	gid_consumer_release(holder->viewer, &holder->frames[0]);
+	holder->frames[0] = holder->frames[1];
+	return take_picture(holder->viewer, &holder->frames[1]);
+}
+
+static uint32_t held_pixel(const struct holder *holder, uint32_t x, uint32_t y) {
+	return engine_pixel(domain, holder->frames[1].gid, x, y);
+}
+
+/* What is drawn over a picture that waits is void where its list is refused: not that picture. */
+static void test_refused_while_one_waits(void) {
+	const struct gid_rectangle all = {0, 0, 65535, 65535}, corner = {0, 0, 8, 8};
+	struct gid_canvas *canvas = engine_make_canvas(domain, "held", 64, 48);
+	struct holder holder = {0};
+	bool good = hold(&holder, canvas, all);
+	good = good && fill(canvas, 0xffff0000, all, false, false) == 0 &&
+			fill(canvas, 0xff00ff00, all, true, false) == -ENOENT && exchange(&holder);
+	tap_ok(good && held_pixel(&holder, 20, 20) == 0xff0000,
+			"a picture that waits is sent, whatever list is refused: %s",
+			gid_canvas_error(canvas));
+	good = good && fill(canvas, 0xff00ff00, all, true, false) == -ENOENT &&
+			fill(canvas, 0xff0000ff, corner, false, false) == 0 && exchange(&holder);
+	tap_ok(good && held_pixel(&holder, 4, 4) == 0x0000ff &&
+					held_pixel(&holder, 20, 20) == 0xff0000,
+			"the next one begins with its pixels: %s", gid_canvas_error(canvas));
+
+	/* Drawn over one that waits, which is left out then. */
+	good = good && fill(canvas, 0xff00ffff, all, false, false) == 0 &&
+			fill(canvas, 0xff00ff00, all, true, false) == -ENOENT &&
+			fill(canvas, 0xffffff00, corner, false, false) == 0 && exchange(&holder);
+	tap_ok(good && held_pixel(&holder, 4, 4) == 0xffff00 &&
+					held_pixel(&holder, 20, 20) == 0x00ffff,
+			"so does one that takes its place: %s", gid_canvas_error(canvas));
+
+	good = good && fill(canvas, 0xff111111, all, false, true) == 0 &&
+			fill(canvas, 0xff00ff00, all, true, false) == -ENOENT && exchange(&holder);
+	tap_ok(good && held_pixel(&holder, 20, 20) == 0x111111,
+			"one after which any pixels come is sent, too: %s",
+			gid_canvas_error(canvas));
+	good = good && fill(canvas, 0xff222222, all, false, false) == 0 &&
+			gid_canvas_resize(canvas, 0, 64, 48) == 0 &&
+			fill(canvas, 0xff00ff00, corner, true, false) == -ENOENT &&
+			exchange(&holder);
+	tap_ok(good && held_pixel(&holder, 20, 20) == 0x222222,
+			"and one before a canvas that would have begun anew: %s",
+			gid_canvas_error(canvas));
+	good = good && fill(canvas, 0xff333333, all, false, false) == 0 &&
+			resize_wrong(canvas) == -EDQUOT && exchange(&holder);
+	tap_ok(good && held_pixel(&holder, 20, 20) == 0x333333,
+			"also where nothing was drawn on it: %s", gid_canvas_error(canvas));
+	gid_consumer_destroy(holder.viewer);
+	gid_canvas_destroy(canvas);
+}
+
 static void test_log(void) {
 	static const char text[4096];
 	int ends[2];
@@ -347,6 +452,7 @@ int main(void) {
 	test_engine_changes();
 	test_report_moves();
 	test_left_out();
+	test_refused_while_one_waits();
 	tap_ok(end_engine() == 0, "the engine ends in good order");
 	test_log();
 	test_names();
