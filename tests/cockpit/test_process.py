@@ -3,6 +3,7 @@
 
 import json
 import os
+import pwd
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from gid_cockpit import machine, process
+from gid_cockpit import machine, process, start_lock
 from gid_cockpit.configuration import CockpitError, Configuration, Domain
 from gid_cockpit.reload import Inside, read_again
 from gid_cockpit.unit import serve
@@ -84,6 +85,36 @@ def test_a_process_that_has_just_ended() -> None:
 def test_one_that_cannot_be_seen() -> None:
     """So the kernel names those of other containers."""
     with pytest.raises(CockpitError, match="it cannot be seen from here"), process.handle(0, "it"):
+        pass
+
+
+@pytest.mark.parametrize("whose", ["ours", "another's"])
+def test_a_start_that_is_held(whose: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who holds it is named. The domain's user, who may hold it for good, is waited for less long
+    than a start of our own: each takes the other's place here."""
+    us = pwd.getpwuid(os.getuid())
+    domain = Domain("open", 1, us.pw_name, frozenset())
+    monkeypatch.setattr(start_lock, "TELL_SECONDS", 0.0)
+    monkeypatch.setattr(start_lock, "user_of", lambda _: us)
+    monkeypatch.setattr(start_lock, "check_place", lambda _: None)
+    monkeypatch.setattr(start_lock, "give", lambda path, _: path.mkdir(exist_ok=True))
+    waited = {"ours": "START_SECONDS", "another's": "ANOTHERS_SECONDS"}
+    monkeypatch.setattr(start_lock, waited[whose], 0.0)
+    if whose != "ours":
+        monkeypatch.setattr(os, "geteuid", lambda: us.pw_uid + 1)
+    path = tmp_path / "open" / "start.lock"
+    path.parent.mkdir()
+    script = "import fcntl, sys; lock = open(sys.argv[1], 'w'); fcntl.flock(lock, fcntl.LOCK_EX)"
+    script += "; print(); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-uc", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as holder:
+        holder.stdout.readline()
+        with pytest.raises(CockpitError, match=rf"process {holder.pid} of {us.pw_name} has "):
+            with start_lock.start_lock(Configuration(tmp_path, tmp_path, (domain,)), domain):
+                pass
+        holder.stdin.close()
+    with start_lock.start_lock(Configuration(tmp_path, tmp_path, (domain,)), domain):
         pass
 
 

@@ -4,6 +4,7 @@
 import fcntl
 import os
 import pwd
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ from .process import START_SECONDS
 
 NAME = "start.lock"
 TELL_SECONDS = 1.0
+ANOTHERS_SECONDS = 10.0  # for who is neither we nor root, and may hold it for as long as he likes
+LOCKS = Path("/proc/locks")
 HOW = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -34,7 +37,7 @@ def start_lock(configuration: Configuration, domain: Domain) -> Iterator[None]:
     give(path.parent, user)
     lock = _open(path, user)
     try:
-        _await(lock, path, domain)
+        _await(lock, path, domain, user)
         yield
     finally:
         os.close(lock)
@@ -73,18 +76,21 @@ def _open_in(folder: int, path: Path, user: pwd.struct_passwd | None) -> int:
     return lock
 
 
-def _await(lock: int, path: Path, domain: Domain) -> None:
+def _await(lock: int, path: Path, domain: Domain, user: pwd.struct_passwd | None) -> None:
     begin, is_told = time.monotonic(), False
     while not _take(lock):
         passed = time.monotonic() - begin
-        if passed > START_SECONDS:
-            raise CockpitError(
-                f"{domain.name} is not started: for {passed:.0f} s another process has {path} "
-                "locked, which starts it, too"
-            )
-        if passed > TELL_SECONDS and not is_told:
-            say(f"{domain.name}: another process is starting it; this one waits")
-            is_told = True
+        if passed > TELL_SECONDS:
+            holder = _holder(lock)
+            is_start = user is None or (holder is not None and _owner(holder) == os.geteuid())
+            if passed > (START_SECONDS if is_start else ANOTHERS_SECONDS):
+                raise CockpitError(
+                    f"{domain.name} is not started: for {passed:.0f} s {_name(holder)} has {path} "
+                    "locked: end it, unless it starts the domain"
+                )
+            if not is_told:
+                say(f"{domain.name}: {_name(holder)} is starting it; this one waits")
+                is_told = True
         time.sleep(0.05)
 
 
@@ -94,3 +100,30 @@ def _take(lock: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _holder(lock: int) -> int | None:
+    """The process that locked it, where the kernel says so: one that is gone may be said, too."""
+    status = os.fstat(lock)
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    found = re.search(rf"FLOCK .* (\d+) {device}:{status.st_ino} ", LOCKS.read_text())
+    return int(found[1]) if found is not None else None
+
+
+def _owner(process: int) -> int | None:
+    """Its user."""
+    try:
+        return Path("/proc", str(process)).stat().st_uid
+    except FileNotFoundError:
+        return None
+
+
+def _name(process: int | None) -> str:
+    owner = _owner(process) if process is not None else None
+    if owner is None:
+        return "another process"
+    try:
+        user = pwd.getpwuid(owner).pw_name
+    except KeyError:
+        user = str(owner)
+    return f"process {process} of {user}"
