@@ -82,8 +82,8 @@ class Forwarding:
             owner.stop()
 
     def counts(self, name: str = "telltale") -> dict:
-        """What the module counts of the role's stream, as gidd of `cluster` reads it."""
-        for subscription in self.cockpit.status("cluster")["subscriptions"]:
+        """What the module counts of the role's stream, as the display's gidd reads it."""
+        for subscription in self.cockpit.status(self.display.domain)["subscriptions"]:
             if subscription["stream"] == f"safety/{name}":
                 return subscription["producer_counts"]
         raise AssertionError(f"nobody reads safety/{name}")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Runs in a guest: surfaces in dma-bufs of ordinary clients as safety surfaces of another domain.
 
-lent.py REGISTRY SCENARIO... Weston (GL, on llvmpipe) forwards in `open`, gid-cluster shows in
-`cluster`. REGISTRY is GStreamer's list of plugins. One JSON object says what each scenario saw.
+lent.py REGISTRY   stdin has the name of a scenario a line: all in one program, whose start takes a
+guest as long as a scenario's. Weston (GL, on llvmpipe) forwards in `open`, gid-cluster shows in
+`cluster`. REGISTRY is GStreamer's list of plugins. One JSON object says when it is ready, and one
+what each scenario saw, by its name, or how it "failed".
 """
 
 import contextlib
@@ -17,8 +19,10 @@ import statistics
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy
 from dmabuf_client import (
@@ -32,8 +36,9 @@ from dmabuf_client import (
     Picture,
     make_udmabuf,
 )
+from lib import machines
 from lib.cockpit import DEFAULT_CONFIG, Cockpit
-from lib.display import HEIGHT, WIDTH, liar_roles, stays, with_deadline
+from lib.display import HEIGHT, WIDTH, Display, liar_roles, stays, with_deadline
 from lib.forwarding import GID_VIEW, Forwarding, ShmBuffers, Window, random_picture
 from lib.forwarding import ROLE as OWN_ROLE
 from lib.inspected import duplicate_descriptor
@@ -46,7 +51,7 @@ from lab.domains.wayland import Display as Connection
 
 MAP = BUILD / "clients" / "gid-map"
 SIZE = f"{WIDTH}x{HEIGHT}"
-KILLS = int(os.environ.get("GIDWAY_KILLS", "2"))
+KILLS = int(os.environ["GIDWAY_KILLS"])
 MOVES = 30  # pictures that a client shows while it is watched
 DEADLINE_MS = 5000
 LEASE_MS = 1000
@@ -133,6 +138,20 @@ def telltale(cockpit: Cockpit) -> dict:
     """For comparison, in the same guest: pictures of gids."""
     forwarding = Forwarding(cockpit, OWN_ROLE, renderer="gl")
     return measure(forwarding, forwarding.telltale("--cycle=30"))
+
+
+def copied(cockpit: Cockpit) -> dict:
+    """The display is on another machine, as gidds see it: no dma-buf crosses, a copy does."""
+    display = Display(cockpit, domain="host")
+    forwarding = Forwarding(cockpit, ROLE, renderer="gl", display=display)
+    client = start_map(forwarding)
+    shown = display.wait_role("live")["shown_frames"]
+    wait_for(lambda: display.role()["shown_frames"] > shown + 3, "it to move")
+    counts = forwarding.counts()
+    assert client.stop() == 0, client.stderr
+    display.wait_role("lost")
+    assert forwarding.weston.is_running(), forwarding.weston.read_log()
+    return {"counts": counts, "bytes": STRIDE * HEIGHT}
 
 
 def kills(cockpit: Cockpit) -> dict:
@@ -256,7 +275,9 @@ class Scene:
         expected = random_picture(seed)
         try:
             wait_for(
-                lambda: numpy.array_equal(self.display.region(x, y), expected), f"picture {seed}"
+                lambda: numpy.array_equal(self.display.region(x, y), expected),
+                f"picture {seed}",
+                pause=0.1,
             )
         except AssertionError as error:
             told = f"{self.display.status()['roles']}\n{self.display.program.stderr}"
@@ -470,10 +491,10 @@ def flood(cockpit: Cockpit) -> dict:
     scene.window.take_role()
     scene.show(1)
     scene.wait_shown(1)
-    for _ in range(100):
+    for _ in range(50):
         scene.window.show(scene.buffers.make([(make_udmabuf(STRIDE * HEIGHT), 0, STRIDE)]).buffer)
     kept = len(cockpit.status("open")["slabs"])
-    for _ in range(200):
+    for _ in range(60):
         picture = scene.buffers.make([(make_udmabuf(STRIDE * HEIGHT), 0, STRIDE)])
         scene.window.attach(picture.buffer)
         scene.window.surface("commit")
@@ -482,7 +503,7 @@ def flood(cockpit: Cockpit) -> dict:
     scene.connection.roundtrip()
     scene.show(2)
     scene.wait_shown(2)
-    for picture in scene.buffers.made[:101]:
+    for picture in scene.buffers.made[:51]:
         picture.buffer("destroy")
     scene.connection.roundtrip()
     scene.show(3)
@@ -583,8 +604,8 @@ def fences(cockpit: Cockpit) -> dict:
 
 def silent(cockpit: Cockpit) -> dict:
     """A gidd that hangs, which new dma-bufs need: Weston waits for it no more than for others."""
-    os.environ["GID_ANSWER_SECONDS"] = "3600"  # for longer than this test waits
-    scene = Scene(cockpit)
+    with patch.dict(os.environ, GID_ANSWER_SECONDS="3600"):  # for longer than this test waits
+        scene = Scene(cockpit)
     scene.window.take_role()
     first = scene.show(1)
     scene.wait_shown(1)
@@ -624,6 +645,7 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "still": still,
     "moving": moving,
     "telltale": telltale,
+    "copied": copied,
     "kills": kills,
     "view": lambda cockpit: view(cockpit, "BGRx"),
     "view-nv12": lambda cockpit: view(cockpit, "NV12"),
@@ -641,16 +663,32 @@ SCENARIOS: dict[str, Callable[[Cockpit], dict]] = {
     "away": away,
 }
 
+STARTS: dict[str, tuple[Callable[[Cockpit], None], str]] = {
+    "copied": (machines.start, machines.CONFIG),
+    "forced": (Cockpit.start_all, DEFAULT_CONFIG + RECORD),
+}  # of those that have other domains
 
-def main() -> None:
-    for name in sys.argv[2:]:
-        cockpit = Cockpit(DEFAULT_CONFIG + RECORD)
-        shutil.copy(sys.argv[1], cockpit.folder / "registry.bin")
-        cockpit.start_all()
+
+def play(name: str, registry: str) -> dict:
+    """What the scenario saw, or how it failed: others come behind it."""
+    try:
+        start, config = STARTS.get(name, (Cockpit.start_all, DEFAULT_CONFIG))
+        cockpit = Cockpit(config)
+        shutil.copy(registry, cockpit.folder / "registry.bin")
         try:
-            print(json.dumps({"name": name} | SCENARIOS[name](cockpit)), flush=True)
+            start(cockpit)
+            return SCENARIOS[name](cockpit)
         finally:
             cockpit.close()
+    except Exception:
+        return {"failed": traceback.format_exc()}
+
+
+def main() -> None:
+    print(json.dumps({"ready": True}), flush=True)
+    for line in sys.stdin:
+        name = line.strip()
+        print(json.dumps({name: play(name, sys.argv[1])}), flush=True)
 
 
 main()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A surface in dma-bufs as a safety surface of another machine: no dma-buf crosses, a copy does."""
+"""A surface in dma-bufs as a safety surface of another machine: no dma-buf crosses, a copy does.
+
+With guests, which is of the suite long; test_lent.py has the first of it without.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,7 +82,6 @@ def test_each_picture_is_copied_once(machines: Machines) -> None:
     assert weston.is_running, weston.err
 
 
-@pytest.mark.at_length
 def test_who_comes_later_gets_a_copy(machines: Machines) -> None:
     """A still picture was sent as it is, to nobody; the first reader is on another machine."""
     weston = start_weston(machines, ROLE)
@@ -90,7 +92,6 @@ def test_who_comes_later_gets_a_copy(machines: Machines) -> None:
     assert counts(machines)["copied_frames"] >= 1
 
 
-@pytest.mark.at_length
 def test_no_copies(machines: Machines) -> None:
     weston = start_weston(machines, ROLE + "copy=false\n")
     display = Display(machines.host, domain="host")
