@@ -17,6 +17,7 @@
 #define PATIENCE_NS (UINT64_C(60) * 1000000000)
 #define SOON_NS UINT64_C(20000000)
 #define MS_NS 1000000
+#define SLOW_WORDS 600 /* more than a queue has room for */
 
 enum greeting {
 	GREETS,
@@ -35,6 +36,7 @@ enum stuck {
 	SAYS_NONSENSE,
 	SENDS_DESCRIPTORS,
 	HANGS_UP,
+	TAKES_ONE_BY_ONE, /* with a pause after each */
 };
 
 static atomic_int greeting, stuck;
@@ -42,7 +44,7 @@ static atomic_bool is_slow;	/* this program: between what it looks at */
 static atomic_bool takes_again; /* as soon as this program waits for that */
 static atomic_bool time_stands; /* for this program: no deadline passes */
 static atomic_bool answers;
-static atomic_uint hellos;
+static atomic_uint hellos, words_taken;
 static atomic_uint imports, imports_let_go;
 static atomic_bool gives;    /* a slab to who imports, each time in other memory */
 static atomic_bool unsealed; /* what it gives */
@@ -119,6 +121,10 @@ static bool take_nothing(int fd) {
 	while (stuck != IS_NOT && !false_gidd.ends) {
 		if (stuck == HANGS_UP) {
 			return false;
+		}
+		if (stuck == TAKES_ONE_BY_ONE) {
+			words_taken++;
+			return nanosleep(&(struct timespec){.tv_nsec = 2 * MS_NS}, NULL) == 0;
 		}
 		if (stuck == SAYS_NONSENSE) {
 			gid_socket_send(fd, "nonsense", 8, NULL, 0);
@@ -367,6 +373,24 @@ static void test_takes_nothing(void) {
 	}
 	tap_ok(error == 0 && !takes_again && gid_domain_is_connected(domain),
 			"one that takes more after a while is not: %d", error);
+	gid_domain_destroy(domain);
+}
+
+/* It is slow: the kernel tells of no room for longer than it may leave its queue full. */
+static void test_takes_one_by_one(void) {
+	struct gid_domain *domain = connect_now();
+	int error = 0;
+	unsigned sent = 0;
+	stuck = TAKES_ONE_BY_ONE;
+	time_stands = true;
+	for (; sent < SLOW_WORDS && error == 0; sent++) {
+		error = post_word(domain);
+	}
+	time_stands = false;
+	tap_ok(error == 0 && words_taken < sent && gid_domain_is_connected(domain),
+			"one that takes a word at a time is not lost: %d, %u of %u", error,
+			(unsigned)words_taken, sent);
+	stuck = IS_NOT;
 	gid_domain_destroy(domain);
 }
 
@@ -680,6 +704,7 @@ int main(void) {
 	test_seconds();
 	test_crowded();
 	test_takes_nothing();
+	test_takes_one_by_one();
 	test_unanswered_later();
 	test_unanswered();
 	test_imported_late();
