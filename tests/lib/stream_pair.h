@@ -8,6 +8,9 @@
 #include "cockpit.h"
 #include "tap.h"
 
+/* Longer than any machine takes for a few steps: what a producer has otherwise is a second. */
+#define LEASE_PATIENT_NS UINT64_C(60000000000)
+
 static struct gid_domain *open_domain, *cluster_domain;
 static const struct gid_layout layout = {
 		.fourcc = 0x34325258, /* XR24 */
@@ -41,10 +44,11 @@ static inline void hear_state(void *data, enum gid_consumer_state state, int rea
 	heard.reason = reason;
 }
 
+/* `lease_ns`: 0 where none is to run out. */
 static inline struct gid_producer *produce(uint64_t lease_ns, uint32_t credit) {
 	struct gid_producer_options options = {
 			.size = sizeof(options),
-			.lease_ns = lease_ns,
+			.lease_ns = lease_ns != 0 ? lease_ns : LEASE_PATIENT_NS,
 			.credit_max = credit,
 			.released = hear_released,
 			.subscriber = hear_subscriber,

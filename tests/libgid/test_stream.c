@@ -415,6 +415,7 @@ static void test_late_in_other_memory(void) {
 static void test_room(bool quiet) {
 	struct gid_producer_options options = {
 			.size = sizeof(options),
+			.lease_ns = LEASE_PATIENT_NS,
 			.released = hear_released,
 			.subscriber = hear_subscriber,
 			.quiet = quiet,
