@@ -21,7 +21,8 @@
 #define BACK_OFF_MAX_NS 2000000000ull
 
 #define SEND_NS 100000000ull /* how long gidd may leave its queue full */
-/* The kernel tells of room when most of a queue is free: who takes one by one leaves some before. */
+/* The kernel tells of room when most of a queue is free: who takes one by one leaves some before.
+ */
 #define SEND_AGAIN_NS 5000000ull
 #define DELIVER_MAX 64
 #define DELIVER_LEAST 4 /* however long the first one took */
@@ -503,8 +504,8 @@ static int transmit(struct gid_domain *domain, union gid_wire_message *message, 
 					"cannot send to gidd of domain '%s': %s", domain->name,
 					gid_strerror(error));
 		}
-		int events = gid_socket_wait(domain->socket, POLLIN | POLLOUT,
-				gid_clock_now() + SEND_AGAIN_NS);
+		int events = gid_socket_wait(
+				domain->socket, POLLIN | POLLOUT, gid_clock_now() + SEND_AGAIN_NS);
 		/* A gidd that sends without a pause, and reads nothing, is late, too. */
 		bool late = (events & POLLOUT) == 0 && gid_clock_now() >= deadline;
 		if (events < 0 || late) {
