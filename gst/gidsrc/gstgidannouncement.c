@@ -2,7 +2,8 @@
 /*
  * GstBaseSrc sends a stream-start event, but no stream collection. decodebin3 makes one up for the
  * first source of a player, but not for a source that follows another one: up to GStreamer 1.26 at
- * least, an assertion of decodebin3 then ends the program.
+ * least, an assertion of decodebin3 then ends the program. So a player's source tells of both. No
+ * other one does: gdpdepay, for one, cannot read what gdppay writes of a GstStream.
  */
 #include "gstgidannouncement.h"
 
@@ -17,7 +18,7 @@ name_stream (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   GstEvent *event = GST_PAD_PROBE_INFO_EVENT (info);
   const gchar *id;
 
-  if (GST_EVENT_TYPE (event) != GST_EVENT_STREAM_START)
+  if (!self->is_wanted || GST_EVENT_TYPE (event) != GST_EVENT_STREAM_START)
     return GST_PAD_PROBE_OK;
   gst_event_parse_stream_start (event, &id);
   if (self->stream == NULL || g_strcmp0 (gst_stream_get_stream_id (self->stream), id) != 0) {
@@ -52,6 +53,12 @@ gst_gid_announcement_init (GstGidAnnouncement *self, GstBaseSrc *src)
   self->src = src;
   gst_pad_add_probe (
       GST_BASE_SRC_PAD (src), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, name_stream, self, NULL);
+}
+
+void
+gst_gid_announcement_want (GstGidAnnouncement *self)
+{
+  self->is_wanted = TRUE;
 }
 
 void

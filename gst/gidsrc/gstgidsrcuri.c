@@ -74,6 +74,7 @@ set_uri (GstURIHandler *handler, const gchar *uri, GError **error)
     return FALSE;
   }
   g_object_set (self, "domain", domain, "stream", stream, NULL);
+  gst_gid_announcement_want (&self->announcement);
   g_free (domain);
   g_free (stream);
   return TRUE;

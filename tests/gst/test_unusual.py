@@ -208,6 +208,7 @@ BEHIND = {
     "fields again": (FIELDS, "! deinterlace mode=disabled ! fieldanalysis"),
     "in Matroska": (ball("I420", (35, 21)), "! matroskamux ! matroskademux"),
     "in Y4M": (ball("I420", (35, 21)), "! y4menc ! y4mdec"),
+    "in GDP": (joined(ball(), ball("NV12", (333, 111))), "! gdppay ! gdpdepay"),
     "by RTP": (ball("I420", (334, 112)), "! rtpvrawpay ! rtpvrawdepay"),
     "JPEG": (ball("Y444", (35, 21)), "! jpegenc ! jpegdec"),
     "PNG": (ball("RGB", (35, 21)), "! pngenc ! pngdec"),
@@ -229,7 +230,7 @@ BEHIND = {
 }
 
 
-@pytest.mark.parametrize("name", at_length_but(BEHIND, "in Y4M", "both fields"))
+@pytest.mark.parametrize("name", at_length_but(BEHIND, "in Y4M", "in GDP", "both fields"))
 def test_behind(cockpit: Cockpit, name: str) -> None:
     source, then = BEHIND[name]
     compare_behind(cockpit, source, then, "is-live=false", ("pts", "duration"), 2)
