@@ -16,7 +16,8 @@
 #define SIZE 100 /* of the window and its picture */
 #define VERSION 8
 
-/* --- in the place of libwayland: what is asked for is there, and its events are the test's ----- */
+/* --- in the place of libwayland: what is asked for is there, and its events are the test's -----
+ */
 
 struct thing {
 	const struct wl_interface *interface;
@@ -93,8 +94,7 @@ static bool heard(const char *expected) {
 	return is_right;
 }
 
-static void handle_event(
-		void *data, const struct seat *seat, const struct input_record *event) {
+static void handle_event(void *data, const struct seat *seat, const struct input_record *event) {
 	static const char *const names[INPUT_TYPE_LAST + 1] = {[INPUT_KEY] = "key",
 			[INPUT_TOUCH_DOWN] = "down",
 			[INPUT_TOUCH_MOTION] = "motion",
@@ -158,7 +158,7 @@ static struct user {
 
 #define EVENT(thing, type, event, ...)                                                             \
 	((const struct type *)(const void *)(thing).events)->event((thing).data, NULL, __VA_ARGS__)
-#define FRAME(thing, type) \
+#define FRAME(thing, type)                                                                         \
 	((const struct type *)(const void *)(thing).events)->frame((thing).data, NULL)
 
 static void sit_down(uint32_t i, const struct thing *registry) {
@@ -292,8 +292,7 @@ static void test_pens(void) {
 	tap_ok(heard(""), "a second pen neither comes nor draws");
 	pen_lifts(0);
 	pen_goes(0);
-	tap_ok(heard("draw 0 0; pen 330 0; near 320 0; "),
-					"the first one goes");
+	tap_ok(heard("draw 0 0; pen 330 0; near 320 0; "), "the first one goes");
 	pen_frame(1);
 	pen_presses(1);
 	tap_ok(heard("near 320 1; draw 0 0; draw 0 65535; pen 330 1; "), "then it does");
