@@ -88,11 +88,13 @@ def children_seconds() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def write(path: Path | None, rows: list[dict], ratios: dict[str, float]) -> None:
+def write(
+    path: Path | None, rows: list[dict], ratios: dict[str, float], command: str | None = None
+) -> None:
     """The form that all benchmarks' results have. Times mean little elsewhere; the ratios do. Which
-    aims of the fast path they reach is also told to people.
+    aims of the fast path they reach is also told to people; of `command` alone, where it is given.
     """
-    reached = list(aims.reached(ratios))
+    reached = list(aims.reached(ratios, command))
     print(*map(aims.line, reached), sep="\n", end="\n" if reached else "")
     if path is None:
         return

@@ -264,6 +264,15 @@ def by_distance(passes: Sequence[Sequence[float]]) -> list[dict]:
     return found
 
 
+def command(options: argparse.Namespace) -> str:
+    """As bench/aims.py has it: with the options that make it another measurement."""
+    words = ["bench engine"]
+    words += [] if options.helpers is None else [f"--helpers {options.helpers}"]
+    named = {"--ordinary": options.ordinary, "--vm": options.vm}
+    named["--one-processor"] = options.one_processor
+    return " ".join([*words, *(word for word, is_given in named.items() if is_given)])
+
+
 def here(folder: Path, options: argparse.Namespace) -> tuple[list[dict], list[dict]]:
     """Rows of points, layers and imports, and rows of what is composed from streams."""
     with engine(folder, options.helpers) as processes:
@@ -281,7 +290,7 @@ def in_guest(folder: Path, options: argparse.Namespace) -> tuple[list[dict], lis
         return rows_of(run_all(options, measure_there)), []
 
 
-def main() -> int:
+def options_of(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = common.parser("engine", __doc__)
     parser.add_argument(
         "--repetitions", type=common.count, default=5, help="of everything (default: 5)"
@@ -314,7 +323,11 @@ def main() -> int:
         action="store_true",
         help="points alone, with all programs on one processor, in the ordinary class",
     )
-    options = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def main() -> int:
+    options = options_of()
     if options.one_processor:
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         options.layers = ()
@@ -328,7 +341,7 @@ def main() -> int:
     show(rows, found)
     if composed:
         composing.show(composed)
-    common.write(options.json, rows + composed, found)
+    common.write(options.json, rows + composed, found, command(options))
     return 0
 
 

@@ -82,6 +82,25 @@ def test_of_several_the_worst_counts() -> None:
     assert (one["goal"], one["verdict"]) == ("≤ 1.05", "missed")
 
 
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ([], {"points_100_vs_direct"}),
+        (["--ordinary", "--helpers=0"], {"later_frames_cpu_vs_direct"}),
+        (["--one-processor"], {"points_100_one_processor_vs_direct"}),
+        (["--ordinary"], set()),
+        (["--helpers=1", "--ordinary"], set()),
+        (["--vm"], set()),
+    ],
+)
+def test_an_aim_is_of_the_form_in_which_it_was_set(words: list[str], names: set[str]) -> None:
+    engine = module("engine")
+    ratios = ("points_100_vs_direct", "later_frame_cpu_vs_direct_n2")
+    found = dict.fromkeys((*ratios, "points_100_one_processor_vs_direct"), 0.7)
+    command = engine.command(engine.options_of(words))
+    assert {one["name"] for one in aims.reached(found, command)} == names
+
+
 @pytest.mark.parametrize(("value", "verdict"), [(0.994, "missed"), (0.995, "met"), (1.1, "met")])
 def test_of_frames_more_is_better(value: float, verdict: str) -> None:
     (one,) = aims.reached({"frames_for_instructions_with_module_vs_without": value})
