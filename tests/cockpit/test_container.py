@@ -288,7 +288,10 @@ def test_up_status_down(fake: Fake) -> None:
     fake.container(State="exited", ExitCode=137)
     domain = fake.status()["open"]
     assert domain["state"] == "bad"
-    assert domain["why"].startswith("its container has ended (exit status 137): gid-cockpit logs")
+    assert domain["why"] == (
+        f"its container has ended (exit status 137): gid-cockpit --config {fake.config} logs open "
+        "has what it said"
+    )
     fake.run("up")  # and says that it has ended again
     assert len(fake.calls("run")) == 2
 

@@ -176,10 +176,9 @@ class Container(Daemon):
             return ""
         if found["State"] == "paused":
             return f"its container is paused: podman unpause {name_of(found)}"
-        return (
-            f"its container has ended (exit status {found['ExitCode']}): gid-cockpit logs "
-            f"{self.domain.name} has what it said"
-        )
+        logs = self.configuration.command(f"logs {self.domain.name}")
+        status = found["ExitCode"]
+        return f"its container has ended (exit status {status}): {logs} has what it said"
 
     # --- start ---
 
