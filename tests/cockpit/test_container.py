@@ -176,6 +176,17 @@ def test_a_quadlet_has_the_same_options(fake: Fake) -> None:
         assert options == words[words.index("--hostname=open") : -6]
         assert re.search(r"^# SocketGroup=\S+$", unit, re.MULTILINE)
         assert values(unit, "After") == [["gidd@open.service"]]
+        assert values(unit, "SuccessExitStatus") == [["143"]]  # 128 + SIGTERM, of who is stopped
+
+
+def test_a_quadlet_is_for_services(fake: Fake) -> None:
+    """They have nothing of the environment of the shell in which it is written."""
+    fake.set_keys("container-image=films:1\n")
+    written = fake.run("quadlet", "open", "nobody").stdout
+    assert f"--volume={fake.runtime}/open:/run/gidway/open:ro" in written
+    fake.env["GID_RUNTIME_DIR"] = "/run/user/1000/gidway"
+    assert fake.run("quadlet", "open", "nobody").stdout == written
+    del fake.env["GID_RUNTIME_DIR"]
 
 
 def test_no_quadlet(fake: Fake) -> None:

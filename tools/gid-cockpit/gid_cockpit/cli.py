@@ -26,6 +26,7 @@ from .configuration import (
     CockpitError,
     Configuration,
     read,
+    read_for_services,
 )
 from .container import Container
 from .daemon import Daemon
@@ -390,7 +391,7 @@ def make_parser(version: str) -> argparse.ArgumentParser:
     ):
         name = function.__name__.replace("_", "-")
         command = commands.add_parser(name, help=text, description=text)
-        command.set_defaults(run=function, read=read)
+        command.set_defaults(run=function, read=read_for_services if function is quadlet else read)
         command.add_argument("guest", metavar="DOMAIN", help=what)
         if function in (qemu_args, podman_args):
             command.add_argument("-j", "--json", action="store_true", help="JSON for programs")

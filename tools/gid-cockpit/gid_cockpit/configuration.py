@@ -6,6 +6,7 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,15 +105,22 @@ def find_program(name: str) -> str:
     return found
 
 
-def read(path: Path) -> Configuration:
+def read(path: Path, environment: Mapping[str, str] = os.environ) -> Configuration:
     """Reads a configuration. MistakesError has each that gidd found, with its line."""
-    configuration, mistakes = understand(path)
+    configuration, mistakes = understand(path, environment)
     if mistakes:
         raise MistakesError(mistakes)
     return configuration
 
 
-def understand(path: Path) -> tuple[Configuration, str]:
+def read_for_services(path: Path) -> Configuration:
+    """As systemd's services read it, which have nothing of the environment of who asks here."""
+    return read(path, {})
+
+
+def understand(
+    path: Path, environment: Mapping[str, str] = os.environ
+) -> tuple[Configuration, str]:
     """As gidd reads it: of a file with mistakes what can be understood without them, and these."""
     path = path.absolute()
     if not path.exists():
@@ -131,7 +139,7 @@ def understand(path: Path) -> tuple[Configuration, str]:
     found = json.loads(check.stdout.decode(errors="surrogateescape"))
     folder = path.absolute().parent
     domains = {entry["name"]: domain(entry, folder) for entry in found["domains"]}
-    runtime = os.environ.get("GID_RUNTIME_DIR") or found["runtime"] or DEFAULT_RUNTIME
+    runtime = environment.get("GID_RUNTIME_DIR") or found["runtime"] or DEFAULT_RUNTIME
     by_number = sorted(domains.values(), key=lambda domain: domain.number)
     configuration = Configuration(path, Path(runtime).absolute(), tuple(by_number))
     return configuration, mistakes if check.returncode != 0 else ""

@@ -28,6 +28,8 @@ ContainerName=gidway-{domain}
 {command}{options}
 [Service]
 Restart=always
+# Of a program that SIGTERM ends, as when it is stopped: it has not failed.
+SuccessExitStatus=143
 
 [Install]
 WantedBy=multi-user.target
