@@ -56,7 +56,10 @@ def archive() -> bytes:
 
 def podman(*words: str, stdin: bytes = b"") -> str:
     """Runs podman, and returns its output."""
-    command = [shutil.which("podman") or "podman", *words]
+    found = shutil.which("podman")
+    if found is None:
+        raise LabError("podman is not in $PATH")
+    command = [found, *words]
     try:
         done = subprocess.run(command, input=stdin, capture_output=True, timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -76,8 +79,6 @@ def make_image() -> str:
 @cache
 def why_not() -> str | None:
     """The reason why no container can run here; None: containers can run."""
-    if shutil.which("podman") is None:
-        return "podman is not in $PATH"
     words = ["--rm", "--network=none", "--read-only", "--volume=/usr:/usr:ro", IMAGE, "true"]
     try:
         if not podman("images", "--quiet", IMAGE).strip():

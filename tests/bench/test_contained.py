@@ -297,4 +297,6 @@ def test_without_podman(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
     monkeypatch.setenv("PATH", str(tmp_path))
     forget()
     assert contained.why_not() == "podman is not in $PATH"
+    with pytest.raises(LabError, match=r"^podman is not in \$PATH$"):
+        contained.has_groups()
     forget()
