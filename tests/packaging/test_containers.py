@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lib.documents import read_document
 from lib.program import TOP
 
 FOLDER = TOP / "packaging" / "containers"
@@ -72,6 +73,32 @@ def test_users_are_those_of_the_sockets() -> None:
         assert drop_in.values["SocketGroup"] == [users[number]]
         seen.add(number)
     assert seen == set(users)
+
+
+def place_of(path: Path) -> str:
+    """Where it is copied to, as its first lines say: a file, or the folder of several."""
+    head = "".join(line for line in path.read_text().splitlines(True) if line.startswith("#"))
+    found = re.search(r"[Ff]or (?:root: )?(/etc/[\w@./-]*\w)", head)
+    assert found is not None, path
+    return found[1] if Path(found[1]).suffix else f"{found[1]}/{path.name}"
+
+
+def copies() -> Iterator[tuple[str, str]]:
+    """Which file the page has people copy, and where to."""
+    blocks = read_document(TOP / "docs" / "containers.md").blocks
+    text = "".join(block.text for block in blocks if block.section == "By quadlets")
+    for line in re.findall(r"^sudo install -D -m 644 (.*)$", text, re.MULTILINE):
+        words = line.split()
+        if words[0] == "-t":
+            for path in (path for name in words[2:] for path in QUADLETS.glob(name)):
+                yield path.name, f"{words[1]}/{path.name}"
+        else:
+            name, place = words
+            yield name, place
+
+
+def test_the_page_copies_them_to_their_places() -> None:
+    assert dict(copies()) == {path.name: place_of(path) for path in QUADLETS.iterdir()}
 
 
 def test_the_safety_display_has_where_to_write() -> None:
@@ -245,5 +272,7 @@ def test_build_says_what_is_missing(tmp_path: Path) -> None:
         2,
         "build: there is no option --nothing: build --help\n",
     )
+    result = subprocess.run([build, "--from"], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (2, "build: --from which image? build --help\n")
     result = subprocess.run([build, "--help"], capture_output=True, text=True)
     assert result.returncode == 0 and result.stdout.startswith("Usage: ")
