@@ -33,6 +33,8 @@ WAKING = "".join(
 # A deadline that passes after each of the frames that come half as often, and within which also a
 # display that is traced on a busy machine has looked at one.
 CHANGING_MS = 100
+# Nothing between two of them, and small.
+CHANGING = ("--stream=waking", f"--cycle={2 * CHANGING_MS}", "--heartbeat=0", "--size=16x16")
 RINGS = BUILD / "tests" / "hostile" / "programs" / "hostile-rings"
 BELL = "[role bell]\ndomain=open\nx=0\ny=200\nwidth=320\nheight=80\n"
 LARGER = DISPLAY.replace("height=240", "height=520")
@@ -211,19 +213,18 @@ def test_an_answer_about_many_roles(cockpit: Cockpit) -> None:
     names = [f"waking{i}" for i in range(32)]
     many = "".join(
         f"[role {name}]\ndomain=open\nstream=waking\ngood-frames=1\ndeadline-ms={CHANGING_MS}\n"
-        f"x={320 * (i % 4)}\ny={80 * (i // 4)}\nwidth=320\nheight=80\n"
+        f"x={16 * i}\nwidth=16\nheight=16\n"
         for i, name in enumerate(names)
     )
     trace = cockpit.folder / "trace"
     under = ("strace", "--kill-on-exit", "-qq", "-e", "trace=/^(accept4|epoll_p?wait|sendto)$")
-    size = "[display]\nworst-frame=0\nwidth=1280\nheight=640\n"
-    display = Display(cockpit, many, display=size, under=(*under, "-o", str(trace)))
-    start_telltale(cockpit, "--stream=waking", f"--cycle={2 * CHANGING_MS}")
+    display = Display(cockpit, many, under=(*under, "-o", str(trace)))
+    start_telltale(cockpit, *CHANGING)
 
     def kept() -> int:
         return sum(min(count, 64) for count in counts(display).values())
 
-    wait_for(lambda: kept() > 1000, "changes, of the last 64 of each")
+    wait_for(lambda: kept() > 1000, "changes, of the last 64 of each", pause=0.5)
     before = len(turns_of_answers(trace))
     display.status()
     wait_for(lambda: len(turns_of_answers(trace)) > before, "the answer in the trace")
@@ -249,12 +250,12 @@ def test_an_answer_for_which_a_socket_has_no_room(cockpit: Cockpit) -> None:
     less_room = ("trace=setsockopt", "inject=setsockopt:retval=0")  # no machine gives it more
     under = ("strace", "--kill-on-exit", "-qq", "-o", str(cockpit.folder / "trace"))
     display = Display(cockpit, many, under=(*under, *(f"-e{words}" for words in less_room)))
-    start_telltale(cockpit, "--stream=waking", f"--cycle={2 * CHANGING_MS}", "--size=16x16")
+    start_telltale(cockpit, *CHANGING)
 
     def all_have_changed() -> bool:
         return all(len(role["transitions"]) == 64 for role in display.status()["roles"])
 
-    wait_for(all_have_changed, "as many changes as are told")
+    wait_for(all_have_changed, "as many changes as are told", pause=0.5)
     with socket.socket(socket.AF_UNIX) as late:
         late.settimeout(PATIENCE)
         late.connect(str(display.status_path))
