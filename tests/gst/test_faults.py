@@ -155,7 +155,8 @@ def test_a_reader_that_gets_no_processor(cockpit: Cockpit) -> None:
 def test_a_reader_for_which_nobody_waits_any_more(cockpit: Cockpit) -> None:
     """It is waited for once. Who records by `gst-launch-1.0 -q` hears of it."""
     lease = 4
-    stopped = watch(cockpit, "is-live=false")
+    # It is waited for until it is stopped: else all frames could be sent by then.
+    stopped = watch(cockpit, "is-live=false", "! identity sleep-time=50000")
     other = watch(cockpit, "is-live=false")
     for receiver in (stopped, other):
         receiver.wait_state("waiting")
