@@ -129,10 +129,10 @@ def test_lossless_producer_waits(cockpit: Cockpit) -> None:
     assert sender.stats("sink")["dropped"] == 0
 
 
-def patient(count: int, properties: str) -> str:
+def patient(count: int, properties: str, before: str = "") -> str:
     """As anybody writes it."""
     source = f"videotestsrc pattern=ball num-buffers={count} ! video/x-raw,width=320,height=240"
-    return f"{source} ! gidsink name=sink stream=movie leaky=false {properties}"
+    return f"{source} {before} ! gidsink name=sink stream=movie leaky=false {properties}"
 
 
 def test_a_reader_that_gets_no_processor(cockpit: Cockpit) -> None:
@@ -155,14 +155,16 @@ def test_a_reader_that_gets_no_processor(cockpit: Cockpit) -> None:
 def test_a_reader_for_which_nobody_waits_any_more(cockpit: Cockpit) -> None:
     """It is waited for once. Who records by `gst-launch-1.0 -q` hears of it."""
     lease = 4
-    # It is waited for until it is stopped: else all frames could be sent by then.
-    stopped = watch(cockpit, "is-live=false", "! identity sleep-time=50000")
+    stopped = watch(cockpit, "is-live=false")
     other = watch(cockpit, "is-live=false")
     for receiver in (stopped, other):
         receiver.wait_state("waiting")
-    sender = Pipeline(cockpit, "open", patient(300, f"sync=false lease={lease}000"))
+    text = patient(300, f"sync=false lease={lease}000", "! identity name=gate")
+    sender = Pipeline(cockpit, "open", text)
+    sender.tell("pass 5")
     stopped.wait_frames(5)
     stopped.signal(signal.SIGSTOP)
+    sender.tell("open")
     begin = time.monotonic()
     sender.finish()
     assert time.monotonic() - begin < 4 * lease

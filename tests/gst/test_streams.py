@@ -187,9 +187,12 @@ def test_end_of_the_film_while_paused(cockpit: Cockpit) -> None:
 def test_the_end_waits_for_who_is_late(cockpit: Cockpit) -> None:
     """By more than the second that any reader gets: with leaky=false no frame is lost."""
     receiver = watch(cockpit)
-    sender = send(cockpit, f"{test_source(count=20)} ! identity name=watch", PATIENT)
+    gate = "identity name=gate ! identity name=watch"
+    sender = send(cockpit, f"{test_source(count=20)} ! {gate}", PATIENT)
+    sender.tell("pass 3")
     receiver.wait_frames(3)
     receiver.signal(signal.SIGSTOP)
+    sender.tell("open")
     wait_for(lambda: sender.events("eos"), "the end")
     time.sleep(2)
     assert sender.is_running()
