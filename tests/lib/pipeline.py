@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -122,10 +123,10 @@ class Pipeline(Program):
 
     def wait_frames(self, count: int, timeout: float = PATIENCE) -> None:
         def there() -> bool:
-            if len(self.frames) >= count:
-                return True
-            assert self.is_running(), f"ended with {len(self.frames)} frames:\n{self.account()}"
-            return False
+            runs = self.is_running()  # asked first: they may come, and it end
+            came = len(self.frames)
+            assert came >= count or runs, f"ended with {came} frames:\n{self.account()}"
+            return came >= count
 
         wait_for(there, f"{count} frames, not {len(self.frames)}", timeout)
 
@@ -152,11 +153,14 @@ class Pipeline(Program):
 
     def stats(self, element: str) -> dict:
         """The element's `stats` property now, or at the end."""
-        if not self.is_running():
-            return self.messages(f"gid-{element}-stats")[-1]
         before = len(self.lines("stats"))
-        self.tell(f"stats {element}")
-        return wait_for(lambda: self.lines("stats")[before:], f"stats of {element}")[0]["fields"]
+        with suppress(BrokenPipeError):  # of one that has ended
+            self.tell(f"stats {element}")
+        wait_for(
+            lambda: not self.is_running() or self.lines("stats")[before:], f"stats of {element}"
+        )
+        told = [line["fields"] for line in self.lines("stats")[before:]]
+        return told[0] if told else self.messages(f"gid-{element}-stats")[-1]
 
     def account(self) -> str:
         return f"{self.arguments[-1]}\n{self.stdout[-2000:]}\n{self.stderr[-4000:]}"

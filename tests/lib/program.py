@@ -129,10 +129,10 @@ class Program(Process):
         """Waits until the program has written `text` to its standard output or error."""
 
         def said() -> bool:
-            if text in self.said():
-                return True
-            assert self.is_running(), f"{self.name} ended before {text!r}:\n{self.stderr}"
-            return False
+            runs = self.is_running()  # asked first: it may write it, and end
+            found = text in self.said()
+            assert found or runs, f"{self.name} ended before {text!r}:\n{self.stderr}"
+            return found
 
         wait_for(said, f"{self.name} to write {text!r}", timeout)
 
