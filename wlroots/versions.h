@@ -4,6 +4,7 @@
 #define GID_WLROOTS_VERSIONS_H
 
 #include <wlr/interfaces/wlr_buffer.h>
+#include <wlr/render/swapchain.h>
 #include <wlr/types/wlr_output.h>
 #include <wlr/types/wlr_scene.h>
 #include <wlr/version.h>
@@ -24,6 +25,10 @@ static inline bool wlr_scene_output_needs_frame(struct wlr_scene_output *scene_o
 			pixman_region32_not_empty(&scene_output->pending_commit_damage);
 }
 
+static inline struct wlr_buffer *swapchain_acquire(struct wlr_swapchain *swapchain) {
+	return wlr_swapchain_acquire(swapchain, NULL);
+}
+
 /* When the frame was presented; NULL: the backend does not know. */
 static inline const struct timespec *presented_at(const struct wlr_output_event_present *event) {
 	return event->when;
@@ -35,6 +40,10 @@ static inline void set_presented_at(struct wlr_output_event_present *event, stru
 }
 
 #else
+
+static inline struct wlr_buffer *swapchain_acquire(struct wlr_swapchain *swapchain) {
+	return wlr_swapchain_acquire(swapchain);
+}
 
 static inline const struct timespec *presented_at(const struct wlr_output_event_present *event) {
 	return &event->when;

@@ -203,6 +203,28 @@ void pixels_turn(const struct pixels *own, uint32_t transform, uint32_t *seen) {
 	}
 }
 
+/* --- the veil --------------------------------------------------------------------------------- */
+
+/* A share of 255, cut off as pixman and wlroots do it. */
+#define SHARE(value) ((uint32_t)((value) * 0xffff) >> 8)
+#define TWO_BYTES 0x00ff00ffu
+
+/* Of two bytes with a byte between them: the share of each that is seen, as pixman rounds it. */
+static uint32_t behind_veil(uint32_t bytes) {
+	uint32_t product = bytes * (255 - SHARE(VEIL_ALPHA)) + 0x00800080u;
+	return (product + (product >> 8 & TWO_BYTES)) >> 8 & TWO_BYTES;
+}
+
+void pixels_veil(uint32_t *to, const uint32_t *from, size_t count) {
+	const uint32_t red_and_blue = SHARE(VEIL_GREY) * 0x00010001u;
+	const uint32_t rest_and_green = SHARE(VEIL_ALPHA) << 16 | SHARE(VEIL_GREY);
+	for (size_t i = 0; i < count; i++) {
+		uint32_t even = behind_veil(from[i] & TWO_BYTES) + red_and_blue;
+		uint32_t odd = behind_veil(from[i] >> 8 & TWO_BYTES) + rest_and_green;
+		to[i] = even | odd << 8;
+	}
+}
+
 /* --- scaling ---------------------------------------------------------------------------------- */
 
 static uint32_t scale(uint32_t size, uint32_t by, uint32_t of) {

@@ -69,6 +69,16 @@ void pixels_turn(const struct pixels *own, uint32_t transform, uint32_t *seen);
 struct pixels pixels_part(const struct pixels *pixels, uint32_t x, uint32_t y, uint32_t width,
 		uint32_t height);
 
+/*
+ * What lies over a picture that is stale: so much grey, premultiplied, and of all that is seen so
+ * much is the veil.
+ */
+#define VEIL_GREY 0.30f
+#define VEIL_ALPHA 0.65f
+
+/* Copies pixels as they are seen behind the veil. */
+void pixels_veil(uint32_t *to, const uint32_t *from, size_t count);
+
 /* How a picture of any size is put into a place of ours: the words of CSS' object-fit. */
 enum fit {
 	FIT_CONTAIN, /* as large as it can be, all of it; what is left is black */

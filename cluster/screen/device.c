@@ -4,7 +4,6 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wlr/backend/headless.h>
 #include <wlr/backend/libinput.h>
 #include <wlr/render/pixman.h>
 #include <wlr/util/log.h>
@@ -12,6 +11,7 @@
 #include "kms_backend.h"
 #include "plain_memory.h"
 #include "software_gl.h"
+#include "virtual_backend.h"
 
 /* wlroots would wait 10 s for a card. */
 static bool no_card_is_there(void) {
@@ -44,7 +44,7 @@ static void device_init_kms(struct device *device, struct wl_event_loop *loop) {
 static bool device_init_backend(
 		struct device *device, struct wl_event_loop *loop, bool headless, bool planes) {
 	if (headless) {
-		device->backend = wlr_headless_backend_create(loop);
+		device->backend = virtual_backend_create(loop);
 		return device->backend != NULL;
 	}
 	if (getenv("WAYLAND_DISPLAY") == NULL && getenv("WAYLAND_SOCKET") == NULL &&
@@ -72,7 +72,7 @@ static bool device_init_backend(
 }
 
 static struct wlr_allocator *device_create_allocator(const struct device *device) {
-	if (wlr_backend_is_headless(device->backend) && wlr_renderer_is_pixman(device->renderer)) {
+	if (backend_is_virtual(device->backend) && wlr_renderer_is_pixman(device->renderer)) {
 		return plain_memory_allocator_create();
 	}
 	return wlr_allocator_autocreate(device->backend, device->renderer);
@@ -86,8 +86,8 @@ static bool device_init_rendering(struct device *device) {
 	 * user can take.
 	 */
 	setenv("MESA_SHADER_CACHE_DISABLE", "true", 0);
-	if (wlr_backend_is_headless(device->backend) && wanted != NULL &&
-			strcmp(wanted, "gles2") == 0 && software_gl_is_needed()) {
+	if (backend_is_virtual(device->backend) && wanted != NULL && strcmp(wanted, "gles2") == 0 &&
+			software_gl_is_needed()) {
 		device->renderer = software_gl_create();
 		device->allocator = software_gl_allocator_create();
 	} else {

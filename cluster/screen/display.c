@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <wlr/backend/headless.h>
 #include <wlr/backend/multi.h>
 #include <wlr/util/log.h>
+
+#include "virtual_backend.h"
 
 /* Composing for one screen may have to wait for a frame of every other screen. */
 static void display_tell_worst_frame(struct display *display) {
@@ -153,19 +154,14 @@ int display_init(struct display *display, struct wl_event_loop *loop, bool headl
 	return 0;
 }
 
-/* Before the backend starts: after that each output would be announced without its name. */
-static int display_add_headless_outputs(struct display *display) {
+static int display_add_virtual_outputs(struct display *display) {
 	const struct cluster_config *config = display->config;
 	for (size_t i = 0; i < config->output_count; i++) {
 		const struct output_config *one = &config->outputs[i];
-		struct wlr_output *output = wlr_headless_add_output(display->device.backend,
-				one->width ? one->width : OUTPUT_WIDTH,
-				one->height ? one->height : OUTPUT_HEIGHT);
-		if (output == NULL) {
+		if (!virtual_backend_add_output(display->device.backend,
+				    one->width ? one->width : OUTPUT_WIDTH,
+				    one->height ? one->height : OUTPUT_HEIGHT, one->name)) {
 			return -ENOMEM;
-		}
-		if (one->name != NULL) {
-			wlr_output_set_name(output, one->name);
 		}
 	}
 	return 0;
@@ -198,8 +194,8 @@ static int display_check_bound(struct display *display) {
 }
 
 int display_start(struct display *display) {
-	if (wlr_backend_is_headless(display->device.backend) &&
-			display_add_headless_outputs(display) < 0) {
+	if (backend_is_virtual(display->device.backend) &&
+			display_add_virtual_outputs(display) < 0) {
 		return -ENOMEM;
 	}
 	if (!device_start(&display->device)) {

@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
-#include <wlr/backend/headless.h>
 #include <wlr/interfaces/wlr_output.h>
 #include <wlr/render/pixman.h>
 #include <wlr/render/swapchain.h>
@@ -20,6 +19,7 @@
 #include "publisher.h"
 #include "thread.h"
 #include "versions.h"
+#include "virtual_backend.h"
 
 /* --- reading the composition ------------------------------------------------------------------ */
 
@@ -209,12 +209,13 @@ int screen_publish(struct screen *screen, struct wl_event_loop *loop, const char
 static bool screen_compose(struct screen *screen, struct wlr_output_state *state, uint64_t now) {
 	for (int round = 0; round < 2; round++) {
 		wlr_output_state_init(state);
-		if (!wlr_scene_output_build_state(screen->scene_output, state, NULL)) {
+		if (!composition_build(screen->composition, state)) {
 			return false;
 		}
 		if (screen_check(screen, state->buffer, now) || round == 1) {
 			break;
 		}
+		composition_forget(screen->composition);
 		wlr_output_state_finish(state);
 	}
 	return true;
@@ -276,10 +277,7 @@ static void screen_arm_timer(struct screen *screen, uint64_t ns) {
 	screen_arm_timer_at(screen, gid_clock_now() + ns);
 }
 
-/*
- * wlroots' headless output presents a frame at once, and asks for the next after a delay. A real
- * screen has refreshes: a virtual one gets its own here.
- */
+/* A real screen has refreshes: a virtual one gets its own here. */
 static bool screen_is_virtual(const struct screen *screen) {
 	return screen->refreshes.mhz != 0;
 }
@@ -336,6 +334,7 @@ static void screen_render(struct screen *screen, const struct spent *begin, bool
 		screen->front = state.buffer != NULL ? wlr_buffer_lock(state.buffer) : NULL;
 		screen->stats.composed += composes;
 		if (composes) {
+			composition_committed(screen->composition);
 			screen_publish_front(screen);
 		}
 		screen_expect_readback(screen, now);
@@ -423,7 +422,7 @@ static void screen_frame(struct screen *screen) {
 	screen_plan(screen, now);
 	screen->hooks->update_planes(screen->data, screen, now);
 	bool fills = screen->kms != NULL && kms_layers_have_news(screen->kms);
-	bool composes = wlr_scene_output_needs_frame(screen->scene_output) || screen->front == NULL;
+	bool composes = composition_needs_frame(screen->composition) || screen->front == NULL;
 	screen_read_back(screen, now);
 	if (composes || fills || screen->readback.asked) {
 		screen_render(screen, &begin, composes);
@@ -574,7 +573,7 @@ static bool mode_set(struct wlr_output *output, const struct output_config *conf
 					output->name, wanted.width, wanted.height);
 		}
 		/* A window has the refresh rate of its compositor, and accepts no other. */
-		bool window = wl_list_empty(&output->modes) && !wlr_output_is_headless(output);
+		bool window = wl_list_empty(&output->modes) && !output_is_virtual(output);
 		wlr_output_state_set_custom_mode(
 				&state, wanted.width, wanted.height, window ? 0 : wanted.refresh);
 	}
@@ -597,35 +596,37 @@ static bool mode_set(struct wlr_output *output, const struct output_config *conf
 /* The display works without its background, too: safety pictures matter more. */
 static void screen_set_background(struct screen *screen) {
 	const char *path = screen->config->background;
-	uint32_t width = (uint32_t)screen->output->width;
-	uint32_t height = (uint32_t)screen->output->height;
-	const struct own_picture *old = screen->background;
+	struct gid_box box = {.width = screen->output->width, .height = screen->output->height};
+	const struct part *old = screen->background;
 	if (path == NULL ||
-			(old != NULL && old->pixels.width == width &&
-					old->pixels.height == height)) {
+			(old != NULL && old->box.width == box.width &&
+					old->box.height == box.height)) {
 		return;
 	}
 	struct own_picture *picture = NULL;
-	int ret = own_picture_create_png(&picture, path, width, height);
-	if (ret == 0 && screen->backdrop == NULL) {
-		screen->backdrop = wlr_scene_buffer_create(&screen->scene->tree, NULL);
+	struct part *background = NULL;
+	int ret = own_picture_create_png(&picture, path, (uint32_t)box.width, (uint32_t)box.height);
+	if (ret == 0) {
+		background = composition_add(screen->composition, COMPOSITION_BACKGROUND, &box);
 	}
-	if (ret < 0 || screen->backdrop == NULL) {
+	if (background == NULL) {
 		wlr_log(WLR_ERROR, "background=%s: %s", path,
 				ret == -EINVAL ? "no PNG that can be read" : "no memory");
 		own_picture_unref(picture);
 		return;
 	}
-	wlr_scene_node_lower_to_bottom(&screen->backdrop->node);
-	wlr_scene_buffer_set_buffer(screen->backdrop, &picture->view.base);
-	own_picture_unref(screen->background);
-	screen->background = picture;
+	part_set_picture(background, picture);
+	part_show(background, true);
+	own_picture_unref(picture);
+	part_destroy(screen->background);
+	screen->background = background;
 }
 
 static void handle_request_state(struct wl_listener *listener, void *data) {
 	struct screen *screen = wl_container_of(listener, screen, request_state);
 	const struct wlr_output_event_request_state *event = data;
 	if (wlr_output_commit_state(screen->output, event->state)) {
+		composition_forget(screen->composition);
 		screen_set_background(screen);
 	}
 }
@@ -635,6 +636,7 @@ static void screen_detach_output(struct screen *screen) {
 		return;
 	}
 	screen->hooks->detaching(screen->data, screen);
+	composition_detach_output(screen->composition);
 	wl_list_remove(&screen->frame.link);
 	wl_list_remove(&screen->present.link);
 	wl_list_remove(&screen->request_state.link);
@@ -646,7 +648,6 @@ static void screen_detach_output(struct screen *screen) {
 	screen->owed = (struct owed_frame){0};
 	screen->output = NULL;
 	screen->kms = NULL;
-	screen->scene_output = NULL; /* destroyed with the output */
 }
 
 static void handle_output_destroy(struct wl_listener *listener, void *data) {
@@ -684,7 +685,7 @@ static void screen_fill_buffers(struct screen *screen) {
 	while (drawn && count < WLR_SWAPCHAIN_CAP) {
 		struct wlr_output_state *state = &states[count++];
 		wlr_output_state_init(state);
-		drawn = wlr_scene_output_build_state(screen->scene_output, state, NULL);
+		drawn = composition_build(screen->composition, state);
 	}
 	while (count > 0) {
 		wlr_output_state_finish(&states[--count]);
@@ -702,7 +703,7 @@ void screen_measure(struct screen *screen) {
 
 /* The compositor around a window needs an unknown time before its own refresh. */
 static bool screen_is_window(const struct screen *screen) {
-	return screen->output != NULL && !wlr_output_is_headless(screen->output) &&
+	return screen->output != NULL && !output_is_virtual(screen->output) &&
 			screen->device->session == NULL;
 }
 
@@ -729,20 +730,18 @@ void screen_attach_output(struct screen *screen, struct wlr_output *output) {
 	if (!mode_set(output, screen->config)) {
 		return;
 	}
-	struct wlr_scene_output *scene_output = wlr_scene_output_create(screen->scene, output);
-	if (scene_output == NULL) {
+	if (!composition_attach_output(screen->composition, output)) {
 		wlr_log(WLR_ERROR, "output %s: no memory", output->name);
 		return;
 	}
 	screen->output = output;
-	screen->scene_output = scene_output;
 	listen(&output->events.frame, &screen->frame, handle_frame);
 	listen(&output->events.present, &screen->present, handle_present);
 	listen(&output->events.request_state, &screen->request_state, handle_request_state);
 	listen(&output->events.destroy, &screen->output_destroy, handle_output_destroy);
 	screen_set_background(screen);
 	screen->stats = (struct screen_stats){.started = gid_clock_now()};
-	if (wlr_output_is_headless(output)) {
+	if (output_is_virtual(output)) {
 		refreshes_init(&screen->refreshes, gid_clock_now(), screen_refresh_mhz(screen));
 	}
 	pace_init(&screen->pace, screen_pacing(screen));
@@ -755,21 +754,24 @@ void screen_attach_output(struct screen *screen, struct wlr_output *output) {
 	screen_measure(screen);
 	screen_fill_buffers(screen);
 	screen->hooks->attached(screen->data, screen);
+	if (screen_is_virtual(screen)) {
+		output->frame_pending = false; /* no refresh shows its mode alone */
+		screen_schedule_frame(screen);
+	}
+}
+
+static void handle_changed(void *data) {
+	screen_schedule_frame(data);
 }
 
 int screen_init(struct screen *screen, struct wl_event_loop *loop) {
-	screen->scene = wlr_scene_create();
+	screen->composition = composition_create(screen->device->renderer, handle_changed, screen);
 	screen->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	screen->timer_source = screen->timer < 0
 			? NULL
 			: wl_event_loop_add_fd(loop, screen->timer, WL_EVENT_READABLE, handle_timer,
 					  screen);
-	if (screen->timer_source == NULL || screen->scene == NULL) {
-		return -ENOMEM;
-	}
-	screen->layers = wlr_scene_tree_create(&screen->scene->tree);
-	screen->safety = wlr_scene_tree_create(&screen->scene->tree);
-	return screen->layers != NULL && screen->safety != NULL ? 0 : -ENOMEM;
+	return screen->timer_source != NULL && screen->composition != NULL ? 0 : -ENOMEM;
 }
 
 void screen_finish(struct screen *screen) {
@@ -784,8 +786,5 @@ void screen_finish(struct screen *screen) {
 	if (screen->timer >= 0) {
 		close(screen->timer);
 	}
-	if (screen->scene != NULL) {
-		wlr_scene_node_destroy(&screen->scene->tree.node);
-	}
-	own_picture_unref(screen->background);
+	composition_destroy(screen->composition);
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 /**
- * One output: composes its scene, has what was composed checked before it is shown, shows it, and
- * counts. It knows nothing of other outputs, and none of them can change what it shows.
+ * One output: composes its pictures, has what was composed checked before it is shown, shows it,
+ * and counts. It knows nothing of other outputs, and none of them can change what it shows.
  */
 #ifndef CLUSTER_SCREEN_H
 #define CLUSTER_SCREEN_H
 
 #include <wlr/types/wlr_output.h>
-#include <wlr/types/wlr_scene.h>
 
 #include "cluster_config.h"
 #include "device.h"
@@ -19,6 +18,7 @@
 #include "readback.h"
 #include "refreshes.h"
 #include "samples.h"
+#include "screen_composition.h"
 
 struct kms_output;
 struct publisher;
@@ -83,19 +83,16 @@ struct screen {
 	const struct screen_hooks *hooks;
 	void *data; /* of the hooks */
 	/* Its own: */
-	struct wlr_scene *scene;		/* its own: from (0, 0) on */
-	struct wlr_scene_tree *layers, *safety; /* from below to above */
-	struct wlr_output *output;		/* NULL: there is none now */
-	struct wlr_scene_output *scene_output;
-	struct kms_output *kms; /* the same output; NULL: it has no planes for us */
-	bool to_plan;		/* planes are to be found for pictures */
-	bool copied;		/* all is in one picture, because somebody copies that */
-	uint64_t copied_until;	/* or has done so a moment ago */
+	struct composition *composition; /* its own: from (0, 0) on */
+	struct wlr_output *output;	 /* NULL: there is none now */
+	struct kms_output *kms;		 /* the same output; NULL: it has no planes for us */
+	bool to_plan;			 /* planes are to be found for pictures */
+	bool copied;			 /* all is in one picture, because somebody copies that */
+	uint64_t copied_until;		 /* or has done so a moment ago */
 	struct readback readback;
-	struct wlr_scene_buffer *backdrop; /* below everything; NULL: none yet */
-	struct own_picture *background;	   /* what it shows, of the output's size */
-	struct wlr_buffer *front;	   /* what was shown last, locked */
-	struct publisher *publisher;	   /* of what it shows; NULL: nobody may see it */
+	struct part *background;     /* below everything, of the output's size; NULL: none yet */
+	struct wlr_buffer *front;    /* what was shown last, locked */
+	struct publisher *publisher; /* of what it shows; NULL: nobody may see it */
 	struct wl_event_source *publisher_source;
 	bool unpublished;	/* `front` is newer than what the publisher has */
 	struct owed_frame owed; /* by this output */

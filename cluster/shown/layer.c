@@ -10,9 +10,6 @@
 /* How long a picture may wait for the device that draws it. */
 #define UNDRAWN_NS UINT64_C(1000000000)
 
-/* Drawn over a stale picture, so that nobody takes it for a current one. */
-static const float veil_colour[4] = {0.30f, 0.30f, 0.30f, 0.65f}; /* premultiplied */
-
 const char *layer_state_name(enum layer_state state) {
 	static const char *const names[] = {
 			[LAYER_WAITING] = "waiting",
@@ -29,9 +26,7 @@ static void layer_mark(struct layer *layer, bool old) {
 	if (old) {
 		shown_picture_set_fallback(&layer->shown);
 	}
-	if (layer->veil != NULL) {
-		wlr_scene_node_set_enabled(&layer->veil->node, old);
-	}
+	part_veil(layer->shown.part, old && layer->config->fallback == FALLBACK_GREY);
 }
 
 static void layer_log(struct layer *layer, enum layer_state from) {
@@ -53,7 +48,9 @@ static void layer_enter(
 	layer->state = state;
 	layer->since = now;
 	layer_mark(layer, state == LAYER_STALE);
-	wlr_scene_node_set_enabled(&layer->tree->node, state != LAYER_HIDDEN);
+	if (state == LAYER_HIDDEN) {
+		part_show(layer->shown.part, false); /* until there is another picture */
+	}
 	layer_log(layer, from);
 }
 
@@ -163,14 +160,10 @@ static bool has_picture(enum fallback fallback) {
 }
 
 /* The new layer is above those created before it. Returns as layer_init() does. */
-static int layer_init_nodes(struct layer *layer) {
+static int layer_init_picture(struct layer *layer) {
 	const struct layer_config *config = layer->config;
 	const struct gid_box *box = &config->box;
 	struct own_picture *fallback = NULL;
-	layer->tree = wlr_scene_tree_create(layer->screen->layers);
-	if (layer->tree == NULL) {
-		return -ENOMEM;
-	}
 	if (has_picture(config->fallback)) {
 		int error = own_picture_create_fallback(&fallback, config->fallback,
 				config->picture, (uint32_t)box->width, (uint32_t)box->height);
@@ -178,18 +171,10 @@ static int layer_init_nodes(struct layer *layer) {
 			return error;
 		}
 	}
-	int error = shown_picture_init(
-			&layer->shown, layer->screen, layer->tree, box, &layer->reader, fallback);
+	int error = shown_picture_init(&layer->shown, layer->screen, COMPOSITION_LAYERS, box,
+			&layer->reader, fallback);
 	if (error < 0) {
 		return error;
-	}
-	if (config->fallback == FALLBACK_GREY) {
-		layer->veil = wlr_scene_rect_create(
-				layer->tree, box->width, box->height, veil_colour);
-		if (layer->veil == NULL) {
-			return -ENOMEM;
-		}
-		wlr_scene_node_set_position(&layer->veil->node, box->x, box->y);
 	}
 	layer_mark(layer, fallback != NULL);
 	return 0;
@@ -206,7 +191,7 @@ int layer_init(struct layer *layer, const struct layer_config *config, struct sc
 	};
 	int ret = layer_init_reader(layer, loop, timeline);
 	if (ret == 0) {
-		ret = layer_init_nodes(layer);
+		ret = layer_init_picture(layer);
 	}
 	if (ret < 0) {
 		layer_finish(layer);
@@ -216,8 +201,5 @@ int layer_init(struct layer *layer, const struct layer_config *config, struct sc
 
 void layer_finish(struct layer *layer) {
 	shown_picture_finish(&layer->shown);
-	if (layer->tree != NULL) {
-		wlr_scene_node_destroy(&layer->tree->node);
-	}
 	stream_reader_finish(&layer->reader);
 }

@@ -23,10 +23,8 @@ struct layer {
 	const struct layer_config *config;
 	struct screen *screen;
 	struct stream_reader reader;
-	struct wlr_scene_tree *tree;
 	struct shown_picture shown;
-	struct wlr_scene_rect *veil; /* NULL: the mark is another one */
-	struct gid_box place;	     /* of the newest picture, in the layer's own box */
+	struct gid_box place; /* of the newest picture, in the layer's own box */
 	enum layer_state state;
 	const char *reason; /* one word, for programs */
 	uint64_t since;	    /* when the state was entered */

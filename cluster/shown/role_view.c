@@ -341,7 +341,7 @@ int role_view_init(struct role_view *view, const struct role_config *config, str
 				(uint32_t)config->box.width, (uint32_t)config->box.height);
 	}
 	if (ret == 0) {
-		ret = shown_picture_init(&view->shown, screen, screen->safety, &config->box,
+		ret = shown_picture_init(&view->shown, screen, COMPOSITION_SAFETY, &config->box,
 				&view->reader, fallback);
 	}
 	if (ret < 0) {

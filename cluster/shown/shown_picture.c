@@ -142,9 +142,8 @@ static void shown_picture_change(struct shown_picture *shown, bool is_frame,
 	shown->lent = lent;
 	shown->is_frame = is_frame;
 	shown->picture = own_picture_ref(picture);
-	wlr_scene_buffer_set_buffer(shown->node, &picture->view.base);
-	wlr_scene_buffer_set_dest_size(shown->node, shown->box->width, shown->box->height);
-	wlr_scene_node_set_enabled(&shown->node->node, !on_plane);
+	part_set_picture(shown->part, picture);
+	part_show(shown->part, !on_plane);
 	own_picture_unref(old);
 	shown->pending_commit = screen_next_commit(shown->screen);
 	if (on_plane) {
@@ -197,10 +196,10 @@ bool shown_picture_is_on_plane(const struct shown_picture *shown) {
 	return shown->place == SHOWN_PLACE_PLANE;
 }
 
-/* Enables the scene node or the plane, according to `place`. */
-static void shown_picture_show_node(struct shown_picture *shown) {
+/* Has it composed or on the plane, according to `place`. */
+static void shown_picture_show_part(struct shown_picture *shown) {
 	bool on_plane = shown_picture_is_on_plane(shown);
-	wlr_scene_node_set_enabled(&shown->node->node, !on_plane && shown->picture != NULL);
+	part_show(shown->part, !on_plane && shown->picture != NULL);
 	shown->stale = shown->stale || on_plane;
 }
 
@@ -233,20 +232,20 @@ void shown_picture_apply_plan(struct shown_picture *shown) {
 		shown->place = places[shown->layer->place];
 		shown->stale = true;
 	}
-	shown_picture_show_node(shown);
+	shown_picture_show_part(shown);
 }
 
 void shown_picture_release_plane(struct shown_picture *shown, enum shown_place why) {
 	if (shown_picture_is_on_plane(shown)) {
 		kms_layer_release_plane(shown->layer, why == SHOWN_PLACE_COPIED);
 		shown->place = why;
-		shown_picture_show_node(shown);
+		shown_picture_show_part(shown);
 	}
 }
 
 void shown_picture_detach_output(struct shown_picture *shown) {
 	shown_picture_destroy_layer(shown, SHOWN_PLACE_OFF);
-	shown_picture_show_node(shown);
+	shown_picture_show_part(shown);
 }
 
 void shown_picture_attach_output(struct shown_picture *shown) {
@@ -452,29 +451,24 @@ const struct given_picture *shown_picture_presented(
 /* --- begin and end ---------------------------------------------------------------------------- */
 
 int shown_picture_init(struct shown_picture *shown, struct screen *screen,
-		struct wlr_scene_tree *tree, const struct gid_box *box,
+		enum composition_level level, const struct gid_box *box,
 		const struct stream_reader *reader, struct own_picture *fallback) {
 	*shown = (struct shown_picture){
 			.screen = screen,
 			.box = box,
 			.reader = reader,
 			.fallback = fallback,
-			.node = wlr_scene_buffer_create(tree, NULL),
+			.part = composition_add(screen->composition, level, box),
 			.place = SHOWN_PLACE_OFF,
 	};
 	wl_list_init(&shown->lents);
-	if (shown->node == NULL) {
-		return -ENOMEM;
-	}
-	wlr_scene_node_set_position(&shown->node->node, box->x, box->y);
-	wlr_scene_node_set_enabled(&shown->node->node, false);
-	return 0;
+	return shown->part != NULL ? 0 : -ENOMEM;
 }
 
 void shown_picture_finish(struct shown_picture *shown) {
-	if (shown->node != NULL) {
+	if (shown->part != NULL) {
 		shown_picture_detach_consumer(shown);
-		wlr_scene_node_destroy(&shown->node->node);
+		part_destroy(shown->part);
 	}
 	kms_layer_destroy(shown->layer);
 	lent_frame_drop(shown->lent);

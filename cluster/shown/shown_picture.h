@@ -10,10 +10,9 @@
 #ifndef CLUSTER_SHOWN_PICTURE_H
 #define CLUSTER_SHOWN_PICTURE_H
 
-#include <wlr/types/wlr_scene.h>
-
 #include "own_picture.h"
 #include "samples.h"
+#include "screen_composition.h"
 #include "stream_reader.h"
 
 struct kms_layer;
@@ -46,16 +45,16 @@ struct shown_picture {
 	const struct gid_box *box;
 	const struct stream_reader *reader; /* of the frames */
 	/* Its own: */
-	struct wlr_scene_buffer *node; /* off while there is no picture, or it is on its plane */
-	struct own_picture *picture;   /* NULL: there was none yet */
-	bool is_frame;		       /* the picture is that of `frame` */
-	struct gid_frame frame;	       /* the last one */
-	struct lent_frame *lent;       /* that frame itself, where a plane may show it; else NULL */
-	struct wl_list lents;	       /* lent_frame::link */
-	struct own_picture *fallback;  /* in place of frames; NULL: the last one stays */
-	bool falls_to_last;	    /* the last one that the output showed becomes the fallback */
-	struct own_picture *last;   /* of the frame that the output showed; NULL: of none */
-	uint32_t pending_commit;    /* the output's, which will bring what changed; 0: none */
+	struct part *part; /* not shown while there is no picture, or it is on its plane */
+	struct own_picture *picture;  /* NULL: there was none yet */
+	bool is_frame;		      /* the picture is that of `frame` */
+	struct gid_frame frame;	      /* the last one */
+	struct lent_frame *lent;      /* that frame itself, where a plane may show it; else NULL */
+	struct wl_list lents;	      /* lent_frame::link */
+	struct own_picture *fallback; /* in place of frames; NULL: the last one stays */
+	bool falls_to_last;	      /* the last one that the output showed becomes the fallback */
+	struct own_picture *last;     /* of the frame that the output showed; NULL: of none */
+	uint32_t pending_commit;      /* the output's, which will bring what changed; 0: none */
 	struct given_picture given; /* on its way to the screen, while another one is set already */
 	/* From a frame's submission, and its capture if told, to its being on the output, in ns. */
 	struct samples latency, capture_latency;
@@ -72,11 +71,11 @@ struct shown_picture {
 };
 
 /*
- * Begins, composed and with no picture, in front of what `tree` has already. `box` is the place on
+ * Begins, composed and with no picture, in front of what `level` has already. `box` is the place on
  * the screen. Takes the reference to `fallback`, NULL: there is none. Returns 0 or -ENOMEM.
  */
 int shown_picture_init(struct shown_picture *shown, struct screen *screen,
-		struct wlr_scene_tree *tree, const struct gid_box *box,
+		enum composition_level level, const struct gid_box *box,
 		const struct stream_reader *reader, struct own_picture *fallback);
 /* Also of one that is all zero. */
 void shown_picture_finish(struct shown_picture *shown);

@@ -2,7 +2,6 @@
 #include "frame_bound.h"
 
 #include <errno.h>
-#include <pixman.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,19 +30,23 @@
 /* --- measuring -------------------------------------------------------------------------------- */
 
 struct bench {
-	pixman_image_t *from, *to, *veil;
-	struct pixels pixels;
-	int width, height;
+	uint32_t *from, *to;
+	struct pixels pixels; /* of `to` */
+	uint32_t width, height;
 };
 
 static void do_copy(struct bench *bench) {
-	pixman_image_composite32(PIXMAN_OP_SRC, bench->from, NULL, bench->to, 0, 0, 0, 0, 0, 0,
-			bench->width, bench->height);
+	for (size_t y = 0; y < bench->height; y++) {
+		memcpy(bench->to + y * bench->width, bench->from + y * bench->width,
+				(size_t)bench->width * 4);
+	}
 }
 
-static void do_blend(struct bench *bench) {
-	pixman_image_composite32(PIXMAN_OP_OVER, bench->veil, NULL, bench->to, 0, 0, 0, 0, 0, 0,
-			bench->width, bench->height);
+static void do_veil(struct bench *bench) {
+	for (size_t y = 0; y < bench->height; y++) {
+		pixels_veil(bench->to + y * bench->width, bench->from + y * bench->width,
+				bench->width);
+	}
 }
 
 static void do_hash(struct bench *bench) {
@@ -77,10 +80,10 @@ static int compare(const void *a, const void *b) {
 /* The median of one round, with cold caches, in CPU time of this thread. */
 static double measure(struct bench *bench, void (*what)(struct bench *bench)) {
 	uint64_t spent[RUNS];
-	size_t size = (size_t)bench->width * (size_t)bench->height * 4;
+	size_t size = (size_t)bench->width * bench->height * 4;
 	for (int i = 0; i < RUNS; i++) {
-		forget_cached(pixman_image_get_data(bench->from), size);
-		forget_cached(pixman_image_get_data(bench->to), size);
+		forget_cached(bench->from, size);
+		forget_cached(bench->to, size);
 		uint64_t begin = gid_thread_used();
 		what(bench);
 		spent[i] = gid_thread_used() - begin;
@@ -101,50 +104,27 @@ static void measure_rows(struct bench *bench, struct pixel_costs *costs) {
 	*costs = (struct pixel_costs){0};
 	for (int i = 0; i < ROWS; i++) {
 		costs->copy = lesser(costs->copy, measure(bench, do_copy));
-		costs->blend = lesser(costs->blend, measure(bench, do_blend));
+		costs->veil = lesser(costs->veil, measure(bench, do_veil));
 		costs->hash = lesser(costs->hash, measure(bench, do_hash));
 	}
 }
 
 int pixel_costs_measure(struct pixel_costs *costs, uint32_t width, uint32_t most) {
-	const pixman_color_t grey = {0x4000, 0x4000, 0x4000, 0x8000};
 	uint32_t rows = width < PIXELS_MOST ? PIXELS_MOST / width : 1;
-	uint32_t height = rows < most ? rows : most;
-	size_t size = (size_t)width * height * 4;
-	uint32_t *from = malloc(size), *to = malloc(size);
-	int error = -ENOMEM;
-	struct bench bench = {.width = (int)width,
-			.height = (int)height,
-			.veil = pixman_image_create_solid_fill(&grey)};
-	if (from == NULL || to == NULL) {
-		goto done;
+	struct bench bench = {.width = width, .height = rows < most ? rows : most};
+	size_t size = (size_t)width * bench.height * 4;
+	bench.from = malloc(size);
+	bench.to = malloc(size);
+	bool ready = bench.from != NULL && bench.to != NULL;
+	if (ready) {
+		memset(bench.from, 0x55, size);
+		memset(bench.to, 0xaa, size);
+		bench.pixels = (struct pixels){bench.to, width, bench.height, (size_t)width * 4};
+		measure_rows(&bench, costs);
 	}
-	memset(from, 0x55, size);
-	memset(to, 0xaa, size);
-	bench.from = pixman_image_create_bits_no_clear(
-			PIXMAN_x8r8g8b8, (int)width, (int)height, from, (int)width * 4);
-	bench.to = pixman_image_create_bits_no_clear(
-			PIXMAN_x8r8g8b8, (int)width, (int)height, to, (int)width * 4);
-	bench.pixels = (struct pixels){to, width, height, (size_t)width * 4};
-	if (bench.from == NULL || bench.to == NULL || bench.veil == NULL) {
-		goto done;
-	}
-	measure_rows(&bench, costs);
-	error = 0;
-
-done:
-	if (bench.from != NULL) {
-		pixman_image_unref(bench.from);
-	}
-	if (bench.to != NULL) {
-		pixman_image_unref(bench.to);
-	}
-	if (bench.veil != NULL) {
-		pixman_image_unref(bench.veil);
-	}
-	free(from);
-	free(to);
-	return error;
+	free(bench.from);
+	free(bench.to);
+	return ready ? 0 : -ENOMEM;
 }
 
 /* --- computing -------------------------------------------------------------------------------- */
@@ -160,10 +140,8 @@ struct frame_bound frame_bound_of(const struct cluster_config *config, size_t ou
 	for (size_t i = 0; i < config->layer_count; i++) {
 		const struct layer_config *layer = &config->layers[i];
 		if (layer->output == output) {
-			compose += PICTURE_NS + area(&layer->box) * costs->copy;
-			compose += layer->fallback == FALLBACK_GREY
-					? area(&layer->box) * costs->blend
-					: 0;
+			double cost = layer->fallback == FALLBACK_GREY ? costs->veil : costs->copy;
+			compose += PICTURE_NS + area(&layer->box) * cost;
 		}
 	}
 	for (size_t i = 0; i < config->role_count; i++) {

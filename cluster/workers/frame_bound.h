@@ -17,9 +17,9 @@
 
 /* Of this machine, in ns for a pixel of which its caches have nothing. */
 struct pixel_costs {
-	double copy;  /* of a picture to the output */
-	double blend; /* of the veil over a picture */
-	double hash;  /* of a role's region, to check it */
+	double copy; /* of a picture to the output */
+	double veil; /* likewise, under the veil */
+	double hash; /* of a role's region, to check it */
 };
 
 /* One output's frame, in ns. */

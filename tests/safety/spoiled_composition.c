@@ -1,32 +1,41 @@
 // SPDX-License-Identifier: MIT
 /*
- * To be preloaded: the renderer has a fault. Where the file SPOILED_COMPOSITION is, it is removed,
- * and one bit of the next picture of a role is drawn wrong, once, in the place where it is shown.
+ * To be preloaded: memory has a fault. Where the file SPOILED_COMPOSITION is, it is removed, and
+ * one bit of the next picture that is composed changes, once, in the place of a role.
  */
 #include <dlfcn.h>
-#include <pixman.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <wlr/types/wlr_buffer.h>
 
-/* Of tests/safety/test_composed.py. */
+/* Of tests/safety/test_composed.py: the output, and a pixel in the role's place. */
 #define OUTPUT_WIDTH 640
-#define ROLE_WIDTH 320
-/* Within the picture, down and to the right. */
-#define AT 10
+#define X 50
+#define Y 30
 
-void pixman_image_composite32(pixman_op_t op, pixman_image_t *from, pixman_image_t *mask,
-		pixman_image_t *to, int32_t from_x, int32_t from_y, int32_t mask_x, int32_t mask_y,
-		int32_t to_x, int32_t to_y, int32_t width, int32_t height) {
-	__typeof__(&pixman_image_composite32) real =
-			(__typeof__(real))(uintptr_t)dlsym(RTLD_NEXT, "pixman_image_composite32");
-	real(op, from, mask, to, from_x, from_y, mask_x, mask_y, to_x, to_y, width, height);
-	const char *path = getenv("SPOILED_COMPOSITION");
-	if (path == NULL || pixman_image_get_width(to) != OUTPUT_WIDTH ||
-			pixman_image_get_width(from) != ROLE_WIDTH || unlink(path) < 0) {
-		return;
+static uint8_t *drawn; /* what is being drawn; NULL: nothing */
+static size_t row;
+
+bool wlr_buffer_begin_data_ptr_access(struct wlr_buffer *buffer, uint32_t flags, void **data,
+		uint32_t *format, size_t *stride) {
+	__typeof__(&wlr_buffer_begin_data_ptr_access) real = (__typeof__(real))(uintptr_t)dlsym(
+			RTLD_NEXT, "wlr_buffer_begin_data_ptr_access");
+	bool begun = real(buffer, flags, data, format, stride);
+	if (begun && (flags & WLR_BUFFER_DATA_PTR_ACCESS_WRITE) && buffer->width == OUTPUT_WIDTH) {
+		drawn = *data;
+		row = *stride;
 	}
-	uint32_t *pixels = pixman_image_get_data(to);
-	pixels[(to_y + AT) * (pixman_image_get_stride(to) / (int)sizeof(*pixels)) + to_x + AT] ^= 1u
-			<< 8;
+	return begun;
+}
+
+void wlr_buffer_end_data_ptr_access(struct wlr_buffer *buffer) {
+	__typeof__(&wlr_buffer_end_data_ptr_access) real = (__typeof__(real))(uintptr_t)dlsym(
+			RTLD_NEXT, "wlr_buffer_end_data_ptr_access");
+	const char *path = getenv("SPOILED_COMPOSITION");
+	if (drawn != NULL && path != NULL && unlink(path) == 0) {
+		((uint32_t *)(drawn + Y * row))[X] ^= 1u << 8;
+	}
+	drawn = NULL;
+	real(buffer);
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A renderer that draws a role's picture wrong: what was composed is checked before it is shown."""
+"""A picture that changes in memory as it is composed: that is checked before it is shown."""
 
 import threading
 from contextlib import suppress

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
  * A screen that cannot compose, also after its device has refused a frame with planes: what it
- * gives to wlroots is finished once, and the next frame comes. On a headless output of wlroots; the
+ * gives to wlroots is finished once, and the next frame comes. On an output without a device; the
  * planes, and what is drawn at the worst, are none of this test.
  */
 #include "cluster/screen/screen.h"
 
 #include <errno.h>
 #include <wlr/backend.h>
-#include <wlr/backend/headless.h>
 #include <wlr/interfaces/wlr_output.h>
 #include <wlr/render/allocator.h>
 #include <wlr/render/pixman.h>
@@ -19,6 +18,7 @@
 #include "kms_writeback.h"
 #include "publisher.h"
 #include "tap.h"
+#include "virtual_backend.h"
 
 /* --- states of an output ---------------------------------------------------------------------- */
 
@@ -31,13 +31,12 @@ static int composes = -1; /* so many times, and then no more; -1: always */
 
 typedef void state_func(struct wlr_output_state *state);
 typedef bool commit_func(struct wlr_output *output, const struct wlr_output_state *state);
-typedef bool build_func(struct wlr_scene_output *output, struct wlr_output_state *state,
-		const struct wlr_scene_output_state_options *options);
+typedef bool build_func(struct composition *composition, struct wlr_output_state *state);
 
 state_func __real_wlr_output_state_init, __wrap_wlr_output_state_init;
 state_func __real_wlr_output_state_finish, __wrap_wlr_output_state_finish;
 commit_func __real_wlr_output_commit_state, __wrap_wlr_output_commit_state;
-build_func __real_wlr_scene_output_build_state, __wrap_wlr_scene_output_build_state;
+build_func __real_composition_build, __wrap_composition_build;
 
 static const struct wlr_output_state **find(const struct wlr_output_state *state) {
 	for (int i = 0; i < STATES; i++) {
@@ -73,14 +72,12 @@ bool __wrap_wlr_output_commit_state(
 	return !refuses && __real_wlr_output_commit_state(output, state);
 }
 
-bool __wrap_wlr_scene_output_build_state(struct wlr_scene_output *output,
-		struct wlr_output_state *state,
-		const struct wlr_scene_output_state_options *options) {
+bool __wrap_composition_build(struct composition *composition, struct wlr_output_state *state) {
 	if (composes == 0) {
 		return false;
 	}
 	composes -= composes > 0;
-	return __real_wlr_scene_output_build_state(output, state, options);
+	return __real_composition_build(composition, state);
 }
 
 /* --- planes, and what else a screen has beside it --------------------------------------------- */
@@ -147,7 +144,14 @@ int own_picture_create_png(
 	return -EINVAL;
 }
 
+struct own_picture *own_picture_ref(struct own_picture *picture) {
+	return picture;
+}
+
 void own_picture_unref(struct own_picture *picture) {
+}
+
+void pixels_veil(uint32_t *to, const uint32_t *from, size_t count) {
 }
 
 /* --- the display of the screen ---------------------------------------------------------------- */
@@ -186,6 +190,12 @@ static const struct screen_hooks hooks = {
 		.presented = presented,
 };
 
+static struct screen *attached;
+
+static void handle_found(struct wl_listener *listener, void *data) {
+	screen_attach_output(attached, data);
+}
+
 /* --- tests ------------------------------------------------------------------------------------ */
 
 static bool is_finished(void) {
@@ -219,7 +229,7 @@ static void test_frames(struct screen *screen) {
 int main(void) {
 	struct wl_display *display = wl_display_create();
 	struct wl_event_loop *loop = wl_display_get_event_loop(display);
-	struct wlr_backend *backend = wlr_headless_backend_create(loop);
+	struct wlr_backend *backend = virtual_backend_create(loop);
 	struct wlr_renderer *renderer = wlr_pixman_renderer_create();
 	struct device device = {
 			.renderer = renderer,
@@ -234,12 +244,17 @@ int main(void) {
 			.config = &output,
 			.hooks = &hooks,
 	};
-	bool ready = wlr_backend_start(backend) && screen_init(&screen, loop) == 0;
-	tap_ok(ready, "a headless output");
+	struct wl_listener found = {.notify = handle_found};
+	wl_signal_add(&backend->events.new_output, &found);
+	attached = &screen;
+	bool ready = screen_init(&screen, loop) == 0 &&
+			virtual_backend_add_output(backend, 64, 48, NULL) &&
+			wlr_backend_start(backend);
+	tap_ok(ready, "an output");
 	if (ready) {
-		screen_attach_output(&screen, wlr_headless_add_output(backend, 64, 48));
 		test_frames(&screen);
 	}
+	wl_list_remove(&found.link);
 	screen_finish(&screen);
 	wlr_allocator_destroy(device.allocator);
 	wlr_renderer_destroy(renderer);
