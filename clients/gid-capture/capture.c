@@ -270,6 +270,7 @@ static void capture_send(struct capture *capture, struct screen_buffer *buffer,
 	}
 	capture->frame = frame;
 	capture->current = buffer;
+	capture->renamed = false;
 	struct gid_producer_stats stats;
 	capture_get_stats(capture, &stats);
 	if (capture->options->frames > 0 && stats.frames >= capture->options->frames) {
@@ -646,6 +647,18 @@ static void handle_output_there(void *data, struct screens_output *output) {
 	}
 }
 
+/*
+ * Its name goes along with a picture, and the next one may never come. However often a program
+ * renames its window, one more is asked for.
+ */
+static void handle_window_named(void *data, const struct screens_window *window) {
+	struct capture *capture = data;
+	if (window == capture->shown && capture->current != NULL && !capture->renamed) {
+		capture->renamed = true;
+		capture->source->interface->refresh(capture->source);
+	}
+}
+
 /* The source says so, too, and that is the end. */
 static void handle_window_gone(void *data, const struct screens_window *window) {
 	struct capture *capture = data;
@@ -703,6 +716,7 @@ int capture_init(struct capture *capture, const struct capture_options *options,
 	capture->screens.output_there = handle_output_there;
 	capture->screens.output_gone = handle_output_gone;
 	capture->screens.window_gone = handle_window_gone;
+	capture->screens.window_named = handle_window_named;
 	capture->screens.data = capture;
 	if (create_first_source(capture) < 0 || connect_domain(capture) < 0 ||
 			create_producer(capture) < 0 || add_sources(capture) < 0 ||

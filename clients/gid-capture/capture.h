@@ -39,6 +39,7 @@ struct capture {
 	uint8_t note[GID_NOTE_MAX];	// of the frame that is being sent
 	struct gid_slab *window;	// for readers on other machines; NULL: not needed yet
 	struct gid_layout layout;	// of the present form
+	bool renamed;			// since the last picture: another one was asked for
 	bool asleep;			// there is no picture, until one is asked for anew
 	bool refused;			// the last picture, which is asked for again
 	uint64_t pause_us;		// after a picture in which nothing was new

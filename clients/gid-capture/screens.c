@@ -2,7 +2,6 @@
 #include "screens.h"
 
 #include <err.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,10 @@
 #include "ext-image-copy-capture-v1-client-protocol.h"
 #include "weston-output-capture-client-protocol.h"
 #include "wlr-screencopy-unstable-v1-client-protocol.h"
+
+static bool is_text(const char *text, const char *words) {
+	return text != NULL && strcmp(text, words) == 0;
+}
 
 static void replace_text(char **text, const char *by) {
 	free(*text);
@@ -112,17 +115,25 @@ static void window_closed(void *data, struct ext_foreign_toplevel_handle_v1 *han
 }
 
 static void window_done(void *data, struct ext_foreign_toplevel_handle_v1 *handle) {
+	struct screens_window *window = data;
+	const struct screens *screens = window->screens;
+	if (window->renamed && screens->window_named != NULL) {
+		screens->window_named(screens->data, window);
+	}
+	window->renamed = false;
 }
 
 static void window_title(
 		void *data, struct ext_foreign_toplevel_handle_v1 *handle, const char *title) {
 	struct screens_window *window = data;
+	window->renamed |= !is_text(window->title, title);
 	replace_text(&window->title, title);
 }
 
 static void window_app_id(
 		void *data, struct ext_foreign_toplevel_handle_v1 *handle, const char *app_id) {
 	struct screens_window *window = data;
+	window->renamed |= !is_text(window->app_id, app_id);
 	replace_text(&window->app_id, app_id);
 }
 
@@ -305,10 +316,6 @@ struct screens_output *screens_find_output(struct screens *screens, const char *
 		print_outputs(screens, stderr);
 	}
 	return NULL;
-}
-
-static bool is_text(const char *text, const char *words) {
-	return text != NULL && strcmp(text, words) == 0;
 }
 
 struct screens_window *screens_find_window(struct screens *screens, const char *words) {

@@ -3,6 +3,7 @@
 #ifndef GID_CAPTURE_SCREENS_H
 #define GID_CAPTURE_SCREENS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <wayland-client.h>
 
@@ -24,6 +25,7 @@ struct screens_window {
 	struct screens *screens;
 	struct ext_foreign_toplevel_handle_v1 *handle;
 	char *identifier, *app_id, *title; // NULL: not told
+	bool renamed;			   // since the last `done`
 };
 
 struct screens {
@@ -39,9 +41,10 @@ struct screens {
 	struct weston_capture_v1 *weston;
 	struct wl_list outputs, windows;
 	/* An output came, and its name and size are known; also when these change. */
-	void (*output_there)(void *data, struct screens_output *output);      // may be NULL
-	void (*output_gone)(void *data, const struct screens_output *output); // likewise
-	void (*window_gone)(void *data, const struct screens_window *window); // likewise
+	void (*output_there)(void *data, struct screens_output *output);       // may be NULL
+	void (*output_gone)(void *data, const struct screens_output *output);  // likewise
+	void (*window_gone)(void *data, const struct screens_window *window);  // likewise
+	void (*window_named)(void *data, const struct screens_window *window); // anew; likewise
 	void *data;
 };
 

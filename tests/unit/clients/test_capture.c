@@ -386,6 +386,15 @@ static void test_notes(void) {
 					strcmp(note.app_id, "org.example.one") == 0 &&
 					strcmp(note.title, "One") == 0,
 			"and of a window what it is called now");
+	fake.shown.title = "Two";
+	capture.screens.window_named(&capture, &fake.shown);
+	capture.screens.window_named(&capture, &fake.shown);
+	tap_ok(fake.refreshes == 1, "a window that is renamed is drawn anew, once");
+	draw();
+	tap_ok(window_note_read(&note, fake.note, fake.note_size) && strcmp(note.title, "Two") == 0,
+			"so that readers hear of it");
+	capture.screens.window_named(&capture, &fake.shown);
+	tap_ok(fake.refreshes == 2, "each time");
 	fake.shown.title = NULL;
 	capture.screens.window_gone(&capture, &fake.shown);
 	draw();
