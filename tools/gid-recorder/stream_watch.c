@@ -6,7 +6,12 @@
 #include "shrink.h"
 #include "thread.h"
 
-#define CREDIT 4u
+/*
+ * All streams are looked at at the same times, which wakes us once for all of them, and no producer
+ * has to wake us. However fast frames come: what is too much drops out of the ring.
+ */
+#define LOOK_NS UINT64_C(16000000)
+#define CREDIT 4u /* and so many at each look */
 /*
  * The pictures of all streams may take a 100th of a processor: what one costs is its producer's
  * choice. If they are dearer, there are fewer of them. What was not used may be used later, up to
@@ -14,9 +19,6 @@
  */
 #define SHARE 100u
 #define SAVED_NS INT64_C(20000000)
-/* However fast frames come: what is too much is not looked at, and drops out of the ring. */
-#define WINDOW_NS UINT64_C(100000000)
-#define FRAMES_A_WINDOW 25u
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
@@ -191,40 +193,15 @@ static bool is_due(struct stream_watch *watch, uint64_t now) {
 	return now >= watch->due && !watch->is_asked && can_afford(watch, now);
 }
 
-/*
- * The memory goes: of what was the last to come nobody else will ever have a picture. If it is lent
- * again, it has the same number, and is asked for.
- */
-static void handle_revoked(void *data, struct gid_slab *slab) {
-	struct stream_watch *watch = data;
+/* Of the last frame, which nobody will ever have a picture of else. */
+static void take_last(struct stream_watch *watch) {
 	if (watch->is_held && is_of_slab(watch, watch->held.gid) &&
 			can_afford(watch, gid_clock_now())) {
-		take_held(watch, true);
+		take_held(watch, watch->is_taken);
 	}
-	forget_slab(watch);
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
-
-static void take_later(struct stream_watch *watch, uint64_t now) {
-	uint64_t time = watch->due > now ? watch->due : now + watch->period_ns;
-	sd_event_source_set_time(watch->later, time / 1000);
-	sd_event_source_set_enabled(watch->later, SD_EVENT_ONESHOT);
-}
-
-static int handle_later(sd_event_source *source, uint64_t usec, void *data) {
-	struct stream_watch *watch = data;
-	uint64_t now = gid_clock_now();
-	if (!watch->is_held) {
-		return 0;
-	}
-	if (is_due(watch, now)) {
-		take_held(watch, false);
-	} else {
-		take_later(watch, now);
-	}
-	return 0;
-}
 
 static void take_frame(struct stream_watch *watch, const struct gid_frame *frame, uint64_t now) {
 	if (frame->gid == GID_NONE) {
@@ -248,57 +225,57 @@ static void take_frame(struct stream_watch *watch, const struct gid_frame *frame
 	watch->held = *frame;
 	watch->held_time = now;
 	watch->is_held = true;
-	if (is_due(watch, now)) {
-		take_held(watch, false);
-	} else {
-		int is_waiting = 0;
-		sd_event_source_get_enabled(watch->later, &is_waiting);
-		if (is_waiting == SD_EVENT_OFF) {
-			take_later(watch, now);
-		}
-	}
 }
 
-static void pause_until(struct stream_watch *watch, uint64_t time) {
-	sd_event_source_set_enabled(watch->source, SD_EVENT_OFF);
-	sd_event_source_set_time(watch->pause, time / 1000);
-	sd_event_source_set_enabled(watch->pause, SD_EVENT_ONESHOT);
-}
-
-static void take_frames(struct stream_watch *watch) {
+static void take_frames(struct stream_watch *watch, uint64_t now) {
 	struct gid_frame frame;
-	uint64_t now = gid_clock_now();
-	if (now - watch->window >= WINDOW_NS) {
-		watch->window = now;
-		watch->in_window = 0;
-	}
-	while (gid_consumer_receive(watch->consumer, &frame) == 1) {
-		take_frame(watch, &frame, gid_clock_now());
-		if (++watch->in_window >= FRAMES_A_WINDOW) {
-			pause_until(watch, watch->window + WINDOW_NS);
-			return;
-		}
+	for (uint32_t i = 0; i < CREDIT && gid_consumer_receive(watch->consumer, &frame) == 1;
+			i++) {
+		take_frame(watch, &frame, now);
 	}
 }
 
-static int handle_frames(sd_event_source *source, int fd, uint32_t events, void *data) {
-	take_frames(data);
-	return 0;
-}
-
-static int handle_pause(sd_event_source *source, uint64_t usec, void *data) {
+/*
+ * The memory goes, with what came since the last look. If it is lent again, it has the same number,
+ * and is asked for.
+ */
+static void handle_revoked(void *data, struct gid_slab *slab) {
 	struct stream_watch *watch = data;
-	sd_event_source_set_enabled(watch->source, SD_EVENT_ON);
-	take_frames(watch); /* what came meanwhile rings no more */
+	watch->is_taken = true;
+	take_frames(watch, gid_clock_now());
+	take_last(watch);
+	watch->is_taken = false;
+	forget_slab(watch);
+}
+
+/* The next look is at a time that all streams have; at none while there is nothing to be seen. */
+static void look_again(struct stream_watch *watch, uint64_t now) {
+	if (watch->is_held || gid_consumer_get_state(watch->consumer) == GID_CONSUMER_LIVE) {
+		uint64_t next = now - now % LOOK_NS + LOOK_NS;
+		sd_event_source_set_time(watch->look, next / 1000);
+		sd_event_source_set_enabled(watch->look, SD_EVENT_ONESHOT);
+	}
+}
+
+static int handle_look(sd_event_source *source, uint64_t usec, void *data) {
+	struct stream_watch *watch = data;
+	const uint64_t now = gid_clock_now();
+	take_frames(watch, now);
+	if (watch->is_held && is_due(watch, now)) {
+		take_held(watch, false);
+	}
+	look_again(watch, now);
 	return 0;
 }
 
 static void handle_state(void *data, enum gid_consumer_state state, int reason) {
 	struct stream_watch *watch = data;
+	const uint64_t now = gid_clock_now();
 	if (state != GID_CONSUMER_LIVE) {
-		picture_tape_add_gap(&watch->tape, TAPE_GONE, gid_clock_now());
-	} else if (watch->pause != NULL) {
-		pause_until(watch, 0); /* its first frames may have come before it is heard of */
+		take_last(watch);
+		picture_tape_add_gap(&watch->tape, TAPE_GONE, now);
+	} else if (watch->look != NULL) {
+		look_again(watch, now);
 	}
 }
 
@@ -321,6 +298,7 @@ int stream_watch_init(struct stream_watch *watch, struct gid_domain *domain, sd_
 			.credit = CREDIT,
 			.drop_old = true,
 			.reconnect = true,
+			.quiet = true,
 			.state = handle_state,
 			.data = watch,
 	};
@@ -333,27 +311,13 @@ int stream_watch_init(struct stream_watch *watch, struct gid_domain *domain, sd_
 	if (error < 0) {
 		goto error_tape;
 	}
-	error = sd_event_add_io(event, &watch->source, gid_consumer_get_fd(watch->consumer),
-			EPOLLIN, handle_frames, watch);
+	error = sd_event_add_time(
+			event, &watch->look, CLOCK_MONOTONIC, 0, 1000, handle_look, watch);
 	if (error < 0) {
 		goto error_consumer;
 	}
-	error = sd_event_add_time(
-			event, &watch->pause, CLOCK_MONOTONIC, 0, 1000, handle_pause, watch);
-	if (error < 0) {
-		goto error_source;
-	}
-	error = sd_event_add_time(
-			event, &watch->later, CLOCK_MONOTONIC, 0, 1000, handle_later, watch);
-	if (error < 0) {
-		goto error_pause;
-	}
 	return 0;
 
-error_pause:
-	sd_event_source_disable_unref(watch->pause);
-error_source:
-	sd_event_source_disable_unref(watch->source);
 error_consumer:
 	gid_consumer_destroy(watch->consumer);
 error_tape:
@@ -362,9 +326,7 @@ error_tape:
 }
 
 void stream_watch_finish(struct stream_watch *watch) {
-	sd_event_source_disable_unref(watch->later);
-	sd_event_source_disable_unref(watch->pause);
-	sd_event_source_disable_unref(watch->source);
+	watch->look = sd_event_source_disable_unref(watch->look);
 	let_go(watch);
 	gid_slab_import_cancel(watch->domain, watch);
 	forget_slab(watch);

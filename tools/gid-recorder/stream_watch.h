@@ -19,9 +19,9 @@ struct stream_watch {
 	struct gid_domain *domain;
 	struct gid_consumer *consumer;
 	struct picture_tape tape;
-	sd_event_source *source, *pause, *later;
+	sd_event_source *look;
 	struct gid_frame held; /* the last one, of which there is no picture yet */
-	uint64_t held_time;    /* when it came */
+	uint64_t held_time;    /* when it was seen first */
 	bool is_held;
 	struct gid_frame asked; /* one whose slab gidd is asked for */
 	uint64_t asked_time;
@@ -32,10 +32,9 @@ struct stream_watch {
 	uint64_t due;	       /* the next picture is of a frame that comes then or later */
 	int64_t left_ns;       /* of the time of a processor that its pictures may take */
 	uint64_t paid, share;  /* when that was reckoned last; it grows by a part of the time */
-	uint64_t window;       /* the present span of time, and how many frames came in it */
-	uint32_t in_window;
-	uint64_t unread;    /* frames of which no picture could be made */
-	const char *reason; /* of the last one; "" */
+	bool is_taken;	       /* the slab is being taken away, and is there at this moment */
+	uint64_t unread;       /* frames of which no picture could be made */
+	const char *reason;    /* of the last one; "" */
 };
 
 /*
