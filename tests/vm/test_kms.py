@@ -34,8 +34,7 @@ X, Y = 40, 20  # of the telltale
 CONFIG = configuration(
     {
         # Without bells, whose drivers take a translated guest seconds.
-        "cluster": "kind=guest window=16M vm-memory=512M doorbell=off "
-        f"vm-display={WIDTH}x{HEIGHT}",
+        "cluster": f"kind=guest window=16M vm-memory=512M doorbell=off vm-display={WIDTH}x{HEIGHT}",
         "host": "kind=host window=32M local=*",
     },
     {"host cluster": "*"},
