@@ -48,7 +48,7 @@ FOLDERS = ("gidd", "clients", "cluster", "tools/gidctl", "tools/gid-cockpit", "t
 for one, other in (("open", "host"), ("open", "cluster"), ("cluster", "host"), ("spare", "host")):
     CONFIG += f"[link {one} {other}]\nkind=ivshmem\nsilence={SILENCE}\n"
 SECONDS = 300.0  # for whatever a guest has to do under TCG, beside other tests
-LOOK_SECONDS = 0.3  # between looks that start a program in a guest
+LOOK_SECONDS = 1.0  # between looks that start a program in a guest, which takes it a third of that
 LOOK_AGAIN_SECONDS = 5.0  # that displays have to show the last picture of a program
 
 

@@ -4,6 +4,7 @@
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from gid_vm.initramfs import CannotBoot, find_kernel
@@ -24,6 +25,7 @@ def why_no_module() -> str | None:
         return str(error)
 
 
+@cache
 def build_module() -> Path:
     """In the build folder, which guests see, for each release of the kernel one."""
     folder = BUILD / "tests" / "vm" / f"gid_dmabuf-{headers().parent.name}"
