@@ -145,8 +145,8 @@ static void draw_row(const struct part *part, uint32_t *to, int32_t x, int32_t y
 	}
 }
 
-static void draw_box(const struct plain *plain, const struct canvas *canvas,
-		const struct gid_box *box) {
+static void draw_box(
+		const struct plain *plain, const struct canvas *canvas, const struct gid_box *box) {
 	int32_t end = box->y + box->height;
 	for (int32_t top = box->y, bottom; top < end; top = bottom) {
 		bottom = find_edge(plain, top, end);
@@ -174,8 +174,8 @@ static struct gid_box plain_clip(const struct plain *plain, const struct gid_box
 static void plain_draw(const struct plain *plain, const struct canvas *canvas, uint64_t after) {
 	if (plain->whole > after) {
 		draw_box(plain, canvas,
-				&(struct gid_box){0, 0, plain->output->width,
-						plain->output->height});
+				&(struct gid_box){
+						0, 0, plain->output->width, plain->output->height});
 		return;
 	}
 	const struct plain_part *part;
@@ -314,8 +314,8 @@ static void handle_destroy(struct composition *base) {
 	free(plain);
 }
 
-static struct part *handle_create_part(struct composition *base, enum composition_level level,
-		const struct gid_box *box) {
+static struct part *handle_create_part(
+		struct composition *base, enum composition_level level, const struct gid_box *box) {
 	struct plain_part *part = calloc(1, sizeof(*part));
 	return part != NULL ? &part->base : NULL;
 }

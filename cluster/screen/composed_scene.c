@@ -66,8 +66,8 @@ static void handle_destroy_part(struct part *base) {
 	free(part);
 }
 
-static struct part *handle_create_part(struct composition *base, enum composition_level level,
-		const struct gid_box *box) {
+static struct part *handle_create_part(
+		struct composition *base, enum composition_level level, const struct gid_box *box) {
 	struct scene *scene = wl_container_of(base, scene, base);
 	struct scene_part *part = calloc(1, sizeof(*part));
 	if (part == NULL) {

@@ -87,8 +87,8 @@ bool backend_is_virtual(const struct wlr_backend *backend) {
 	return backend->impl == &backend_impl;
 }
 
-bool virtual_backend_add_output(struct wlr_backend *base, uint32_t width, uint32_t height,
-		const char *name) {
+bool virtual_backend_add_output(
+		struct wlr_backend *base, uint32_t width, uint32_t height, const char *name) {
 	struct virtual_backend *backend = wl_container_of(base, backend, base);
 	struct virtual_output *output = calloc(1, sizeof(*output));
 	if (output == NULL) {

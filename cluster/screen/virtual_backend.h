@@ -18,8 +18,8 @@ bool backend_is_virtual(const struct wlr_backend *backend);
  * Before the backend is started, which announces it. `name`: NULL for one of its own. Returns false
  * for want of memory.
  */
-bool virtual_backend_add_output(struct wlr_backend *backend, uint32_t width, uint32_t height,
-		const char *name);
+bool virtual_backend_add_output(
+		struct wlr_backend *backend, uint32_t width, uint32_t height, const char *name);
 bool output_is_virtual(const struct wlr_output *output);
 
 #endif

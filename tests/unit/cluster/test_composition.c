@@ -145,8 +145,8 @@ static void test_same(void) {
 		failed += !compose(&ways[1], given, seen[1]);
 		different += memcmp(seen[0], seen[1], sizeof(seen[0])) != 0;
 	}
-	tap_ok(failed == 0 && different == 0, "%u of %d frames differ from those of wlroots", different,
-			STEPS);
+	tap_ok(failed == 0 && different == 0, "%u of %d frames differ from those of wlroots",
+			different, STEPS);
 	tap_ok(unheard == 0, "%u changes asked for no frame", unheard);
 }
 
@@ -164,8 +164,7 @@ static void test_not_shown(void) {
 	tap_ok(good, "a picture that is not shown needs no frame");
 	part_show(part, true);
 	good = composition_needs_frame(ways[0].composition) && compose(&ways[0], true, after) &&
-			after[10 * WIDTH + 10] == pictures[0][1]->data[0] &&
-			after[0] == before[0];
+			after[10 * WIDTH + 10] == pictures[0][1]->data[0] && after[0] == before[0];
 	tap_ok(good, "until it is");
 }
 
