@@ -333,7 +333,7 @@ int shm_files_extend(
  * last ones, and a machine or display that reads there would be killed.
  */
 static int overwrite(int fd, uint64_t offset, uint64_t size) {
-	static const uint8_t zeroes[16 * SHM_PAGE];
+	static uint8_t zeroes[16 * SHM_PAGE]; /* not const: it would be that much of the file */
 	int error = 0;
 	for (uint64_t done = 0; done < size && error == 0; done += sizeof(zeroes)) {
 		uint64_t left = size - done;
