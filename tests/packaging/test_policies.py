@@ -21,6 +21,7 @@ from lab.domains.configuration import configuration, section
 
 POLICY = TOP / "packaging" / "policy"
 PROFILES = sorted(path for path in (POLICY / "apparmor").iterdir() if path.is_file())
+OF_ANY_DOMAIN = POLICY / "apparmor" / "abstractions" / "gidd"
 OF_ONE_DOMAIN = POLICY / "apparmor-domain" / "gidd-NAME"
 PARSER = shutil.which("apparmor_parser", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 BINARIES = [BUILD / name for name in ("gidd/gidd", "tools/gidctl/gidctl", "cluster/gid-cluster")]
@@ -73,6 +74,16 @@ def test_each_compiles(profile: Path) -> None:
     result = parse(profile)
     assert result.returncode == 0, result.stderr
     assert "error" not in result.stderr.lower()
+
+
+@pytest.mark.parametrize("profile", [OF_ANY_DOMAIN, OF_ONE_DOMAIN], ids=lambda path: path.name)
+def test_windows_that_gidd_writes_it_can_lock(profile: Path) -> None:
+    """In a guest they are PCI devices or dax, which these tests do not have. It locks what its
+    programs use of them."""
+    windows = r"^ +(\S*(?:resource2|/dev/dax|/window/)\S*) (\S*w\S*),$"
+    rules = re.findall(windows, profile.read_text(), re.MULTILINE)
+    assert rules != []
+    assert [path for path, rights in rules if "k" not in rights] == []
 
 
 @needs_parser
