@@ -295,7 +295,7 @@ def spy(path: str, offset: int) -> None:
         if seen != before:
             print(json.dumps({"sees": seen}), flush=True)
         before = seen
-        time.sleep(0.2)
+        time.sleep(0.02)
 
 
 def hold(path: str, offset: int) -> dict:

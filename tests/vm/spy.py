@@ -46,4 +46,4 @@ with (
         if seen != before:
             print(json.dumps({"sees": seen}), flush=True)
         before = seen
-        time.sleep(0.2)  # a look takes a translated guest as long
+        time.sleep(0.02)
