@@ -17,7 +17,7 @@ from PIL import Image
 
 pytestmark = NO_SANITIZER
 
-FRAMES = 1400  # of each: as designed, and not
+FRAMES = 700  # of each: as designed, and not
 
 ROLE = """<svg xmlns="http://www.w3.org/2000/svg" width="64" height="32">
 <g id="role-oil"><rect width="64" height="32" fill="#000"/>
@@ -110,7 +110,7 @@ def test_no_false_alarm_by_any_renderer(tried: dict) -> None:
 
 def test_chance_can_be_repeated(made: Path) -> None:
     def table(seed: str) -> str:
-        return monitor("test", made, "--frames", "140", "--seed", seed).stdout
+        return monitor("test", made, "--frames", "28", "--seed", seed).stdout
 
     assert table("1") == table("1") != table("2")
 
