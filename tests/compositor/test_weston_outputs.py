@@ -73,7 +73,10 @@ def gl_at_length(function: Callable[..., None]) -> Callable[..., None]:
     return pytest.mark.parametrize("outputs", cases, indirect=True)(function)
 
 
-@pytest.mark.parametrize("size", [(480, 270), (1366, 768), (483, 271)])
+AS_BELOW = pytest.param((480, 270), marks=pytest.mark.at_length)
+
+
+@pytest.mark.parametrize("size", [AS_BELOW, (1366, 768), (483, 271)])
 def test_a_reader_sees_an_output_without_a_screen(outputs: Outputs, size: tuple[int, int]) -> None:
     weston = outputs.start(LEFT.replace("480x270", "{}x{}".format(*size)))
     painter = Painter(weston.socket, "left", size)
@@ -394,7 +397,11 @@ def test_several_outputs(outputs: Outputs) -> None:
             reader.wait_picture(picture)
 
 
-@pytest.mark.parametrize("scale", [1, 2])
+@pytest.mark.parametrize(
+    ("outputs", "scale"),
+    at_length_but(itertools.product(["pixman", "gl"], [1, 2]), ("pixman", 2), ("gl", 1)),
+    indirect=["outputs"],
+)
 def test_another_size_while_it_runs(outputs: Outputs, scale: int) -> None:
     """While it is drawn all the time: each size is had, with all of its pixels."""
     keys = f"input=open\nresize=900x700\nscale={scale}\n"

@@ -157,7 +157,7 @@ def test_manual_lists_the_formats(cockpit: Cockpit) -> None:
         assert formats <= set(re.findall(r"\w+", listed[1].replace("\\_", "_")))
 
 
-@pytest.mark.parametrize("codec", IN_PLACE)
+@pytest.mark.parametrize("codec", at_length_but(IN_PLACE, IN_PLACE[0]))
 def test_full_hd(cockpit: Cockpit, codec: str) -> None:
     """libav decodes 1080 lines into more, and says so in the layout."""
     stats, frames, _ = transfer(cockpit, decode(film(1920, 1080, codec=codec), codec))
