@@ -206,23 +206,32 @@ void pixels_turn(const struct pixels *own, uint32_t transform, uint32_t *seen) {
 /* --- the veil --------------------------------------------------------------------------------- */
 
 /* A share of 255, cut off as pixman and wlroots do it. */
-#define SHARE(value) ((uint32_t)((value) * 0xffff) >> 8)
-#define TWO_BYTES 0x00ff00ffu
+#define SHARE(value) ((uint8_t)((uint32_t)((value) * 0xffff) >> 8))
+#define GREY SHARE(VEIL_GREY)
+#define ALPHA SHARE(VEIL_ALPHA)
 
-/* Of two bytes with a byte between them: the share of each that is seen, as pixman rounds it. */
-static uint32_t behind_veil(uint32_t bytes) {
-	uint32_t product = bytes * (255 - SHARE(VEIL_ALPHA)) + 0x00800080u;
-	return (product + (product >> 8 & TWO_BYTES)) >> 8 & TWO_BYTES;
+/* Of four pixels; and room to multiply them. */
+typedef uint8_t sixteen_bytes __attribute__((vector_size(16), may_alias, aligned(4)));
+typedef uint16_t sixteen_words __attribute__((vector_size(32)));
+
+static void veil_four(void *to, const void *from) {
+	const sixteen_bytes veil = {GREY, GREY, GREY, ALPHA, GREY, GREY, GREY, ALPHA, GREY, GREY,
+			GREY, ALPHA, GREY, GREY, GREY, ALPHA};
+	sixteen_words seen = __builtin_convertvector(*(const sixteen_bytes *)from, sixteen_words);
+	seen = seen * (uint16_t)(255 - ALPHA) + 128;
+	seen = (seen + (seen >> 8)) >> 8; /* divided by 255, and rounded, as pixman does it */
+	*(sixteen_bytes *)to = __builtin_convertvector(seen, sixteen_bytes) + veil;
 }
 
 void pixels_veil(uint32_t *to, const uint32_t *from, size_t count) {
-	const uint32_t red_and_blue = SHARE(VEIL_GREY) * 0x00010001u;
-	const uint32_t rest_and_green = SHARE(VEIL_ALPHA) << 16 | SHARE(VEIL_GREY);
-	for (size_t i = 0; i < count; i++) {
-		uint32_t even = behind_veil(from[i] & TWO_BYTES) + red_and_blue;
-		uint32_t odd = behind_veil(from[i] >> 8 & TWO_BYTES) + rest_and_green;
-		to[i] = even | odd << 8;
+	size_t whole = count / 4 * 4;
+	for (size_t i = 0; i < whole; i += 4) {
+		veil_four(to + i, from + i);
 	}
+	uint32_t rest[4] = {0};
+	memcpy(rest, from + whole, (count - whole) * sizeof(*rest));
+	veil_four(rest, rest);
+	memcpy(to + whole, rest, (count - whole) * sizeof(*rest));
 }
 
 /* --- scaling ---------------------------------------------------------------------------------- */

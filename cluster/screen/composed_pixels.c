@@ -109,23 +109,33 @@ static int32_t find_edge(const struct plain *plain, int32_t y, int32_t bottom) {
 	return bottom;
 }
 
-/* What is seen at (x, y), or NULL; and until where in that row, at most `*right`. */
-static const struct part *find_part(
-		const struct plain *plain, int32_t x, int32_t y, int32_t *right) {
+/* A piece of a row that shows one part. */
+struct span {
+	const struct part *part; /* NULL: nothing */
+	int32_t right;		 /* where it ends */
+	bool is_above;		 /* the part that is asked for */
+};
+
+/* What is seen from (x, y) on, until `right` at most. */
+static struct span find_span(const struct plain *plain, int32_t x, int32_t y, int32_t right,
+		const struct part *asked) {
+	struct span span = {.right = right, .is_above = asked != NULL};
 	const struct part *part;
 	wl_list_for_each_reverse(part, &plain->base.parts, link) {
 		const struct gid_box *box = &part->box;
 		int32_t end = box->x + box->width;
+		span.is_above = span.is_above && part != asked;
 		if (!is_seen(part) || y < box->y || y >= box->y + box->height || end <= x) {
 			continue;
 		}
 		if (box->x <= x) {
-			*right = end < *right ? end : *right;
-			return part;
+			span.part = part;
+			span.right = end < span.right ? end : span.right;
+			return span;
 		}
-		*right = box->x < *right ? box->x : *right;
+		span.right = box->x < span.right ? box->x : span.right;
 	}
-	return NULL;
+	return span;
 }
 
 static void draw_row(const struct part *part, uint32_t *to, int32_t x, int32_t y, size_t count) {
@@ -145,18 +155,23 @@ static void draw_row(const struct part *part, uint32_t *to, int32_t x, int32_t y
 	}
 }
 
-static void draw_box(
-		const struct plain *plain, const struct canvas *canvas, const struct gid_box *box) {
+/*
+ * What is to be seen in the box now that this part has changed, NULL: everything. What is above the
+ * part hides the change.
+ */
+static void draw_box(const struct plain *plain, const struct canvas *canvas,
+		const struct gid_box *box, const struct part *changed) {
 	int32_t end = box->y + box->height;
 	for (int32_t top = box->y, bottom; top < end; top = bottom) {
 		bottom = find_edge(plain, top, end);
-		for (int32_t x = box->x, right; x < box->x + box->width; x = right) {
-			right = box->x + box->width;
-			const struct part *part = find_part(plain, x, top, &right);
-			for (int32_t y = top; y < bottom; y++) {
+		for (int32_t x = box->x, right = x + box->width; x < right;) {
+			struct span span = find_span(plain, x, top, right, changed);
+			for (int32_t y = top; y < bottom && !span.is_above; y++) {
 				uint8_t *row = canvas->data + (size_t)y * canvas->stride;
-				draw_row(part, (uint32_t *)row + x, x, y, (size_t)(right - x));
+				draw_row(span.part, (uint32_t *)row + x, x, y,
+						(size_t)(span.right - x));
 			}
+			x = span.right;
 		}
 	}
 }
@@ -175,14 +190,15 @@ static void plain_draw(const struct plain *plain, const struct canvas *canvas, u
 	if (plain->whole > after) {
 		draw_box(plain, canvas,
 				&(struct gid_box){
-						0, 0, plain->output->width, plain->output->height});
+						0, 0, plain->output->width, plain->output->height},
+				NULL);
 		return;
 	}
 	const struct plain_part *part;
 	wl_list_for_each(part, &plain->base.parts, base.link) {
 		if (part->changed > after) {
 			struct gid_box box = plain_clip(plain, &part->base.box);
-			draw_box(plain, canvas, &box);
+			draw_box(plain, canvas, &box, &part->base);
 		}
 	}
 }
