@@ -8,6 +8,7 @@
 #include <wlr/types/wlr_output.h>
 
 #include "kms_objects.h"
+#include "kms_request.h"
 
 struct kms_probe;
 struct kms_writeback;
@@ -19,8 +20,9 @@ struct kms_device {
 	struct wl_event_loop *loop;
 	int fd;
 	struct kms_objects objects;
-	struct wl_list outputs; /* kms_output::link */
-	struct wl_list fbs;	/* kms_fb::link */
+	struct kms_request request; /* one at a time */
+	struct wl_list outputs;	    /* kms_output::link */
+	struct wl_list fbs;	    /* kms_fb::link */
 	struct wl_event_source *event_source;
 	struct kms_probe *probe;
 	struct wl_listener session_active, session_destroy, device_change, device_remove;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
+#include <xf86drmMode.h>
 
 #include "kms_device.h"
 #include "kms_plan.h"
@@ -181,12 +182,11 @@ int kms_layer_lend(struct kms_layer *layer, struct wlr_buffer *buffer,
 	if (fb == 0) {
 		return -errno;
 	}
-	struct kms_request request;
-	kms_request_init(&request);
-	add_layer(&request, output, layer, layer->plane, index_of(layer), fb);
-	add_fence(&request, layer);
-	int error = kms_request_commit(&request, device->fd, TEST, NULL);
-	kms_request_finish(&request);
+	struct kms_request *request = &device->request;
+	kms_request_begin(request);
+	add_layer(request, output, layer, layer->plane, index_of(layer), fb);
+	add_fence(request, layer);
+	int error = kms_request_commit(request, device->fd, TEST, NULL);
 	if (error == 0) {
 		layer->next = LENT;
 		set_lent(&layer->lent_next, buffer);
@@ -218,23 +218,21 @@ struct plan {
 
 static bool plan_is_taken(void *data, const int *choice, size_t layers) {
 	struct plan *plan = data;
-	struct kms_request request;
-	kms_request_init(&request);
+	struct kms_request *request = &plan->output->device->request;
+	kms_request_begin(request);
 	for (size_t plane = 0; plane < plan->plane_count; plane++) {
 		size_t i = 0;
 		while (i < layers && choice[i] != (int)plane) {
 			i++;
 		}
 		if (i < layers) {
-			add_layer(&request, plan->output, plan->layers[i], plan->planes[plane], i,
+			add_layer(request, plan->output, plan->layers[i], plan->planes[plane], i,
 					plan->layers[i]->pictures[0].id);
 		} else {
-			kms_request_hide(&request, plan->planes[plane]);
+			kms_request_hide(request, plan->planes[plane]);
 		}
 	}
-	int error = kms_request_commit(&request, plan->output->device->fd, TEST, NULL);
-	kms_request_finish(&request);
-	return error == 0;
+	return kms_request_commit(request, plan->output->device->fd, TEST, NULL) == 0;
 }
 
 void kms_layers_plan(struct kms_output *output) {

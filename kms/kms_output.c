@@ -8,6 +8,7 @@
 #include <string.h>
 #include <wlr/util/log.h>
 #include <xf86drm.h>
+#include <xf86drmMode.h>
 
 #include "kms_device.h"
 #include "kms_fb.h"
@@ -223,7 +224,7 @@ static int output_add(struct kms_output *output, const struct change *change,
 
 static int output_send_once(struct kms_output *output, const struct change *change, bool test) {
 	struct kms_device *device = output->device;
-	struct kms_request request;
+	struct kms_request *request = &device->request;
 	uint32_t blob = 0, flags = test ? DRM_MODE_ATOMIC_TEST_ONLY : 0;
 	int ret = 0;
 	if (change->sets_mode) {
@@ -235,14 +236,13 @@ static int output_send_once(struct kms_output *output, const struct change *chan
 	if (change->on && !test) {
 		flags |= DRM_MODE_PAGE_FLIP_EVENT;
 	}
-	kms_request_init(&request);
+	kms_request_begin(request);
 	if (ret == 0) {
-		ret = output_add(output, change, &request, blob, test);
+		ret = output_add(output, change, request, blob, test);
 	}
 	if (ret == 0) {
-		ret = kms_request_commit(&request, device->fd, flags, device);
+		ret = kms_request_commit(request, device->fd, flags, device);
 	}
-	kms_request_finish(&request);
 	if (blob != 0) {
 		/* The kernel keeps the blobs that a commit uses. */
 		drmModeDestroyPropertyBlob(device->fd, blob);

@@ -1,20 +1,37 @@
 // SPDX-License-Identifier: MIT
-/** An atomic commit that is being built. */
+/**
+ * An atomic commit that is being built. It takes no memory: libdrm's own allocates for each, which
+ * a sealed display may not.
+ */
 #ifndef KMS_REQUEST_H
 #define KMS_REQUEST_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <xf86drmMode.h>
 
 struct kms_plane;
 
-struct kms_request {
-	drmModeAtomicReq *atomic;
-	int error; /* of what was added so far; 0: none */
+/* A mode set turns off all planes and CRTCs that are not ours: two settings each, and more of few.
+ */
+#define KMS_SETTINGS_MAX 1024
+
+struct kms_setting {
+	uint32_t object, property;
+	uint64_t value;
 };
 
-void kms_request_init(struct kms_request *request);
-void kms_request_finish(struct kms_request *request);
+struct kms_request {
+	struct kms_setting settings[KMS_SETTINGS_MAX]; /* by object, and then by property */
+	size_t count;
+	int error; /* of what was added so far; 0: none */
+	/* As the kernel wants them: each object, how many settings it has, and all of these. */
+	uint32_t objects[KMS_SETTINGS_MAX], counts[KMS_SETTINGS_MAX];
+	uint32_t properties[KMS_SETTINGS_MAX];
+	uint64_t values[KMS_SETTINGS_MAX];
+};
+
+/* Of the same memory again, with nothing in it. */
+void kms_request_begin(struct kms_request *request);
 
 /* Sets a property that the device must have: for the number 0 the commit fails with -ENOTSUP. */
 void kms_request_set(

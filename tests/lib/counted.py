@@ -65,6 +65,16 @@ class CountedCalls:
         return Counted(self._folder, program)
 
 
+def sums(table: bytes, *but: str) -> dict[str, int]:
+    """How many of each kind a table has, but for those kinds: of another machine's program."""
+    calls = [count for _, count in struct.iter_unpack("<QQ", table)]
+    return {
+        kind: sum(calls[index * PLACES : (index + 1) * PLACES])
+        for index, kind in enumerate(KINDS)
+        if kind not in but
+    }
+
+
 def by_object(calls: Calls, *but: str) -> dict[str, Counter[str]]:
     """How many of each kind each object made, but for those kinds."""
     found: dict[str, Counter[str]] = {}

@@ -4,6 +4,7 @@
 What the display controller made of all planes is known by its checksums.
 """
 
+import base64
 import io
 import re
 import signal
@@ -17,6 +18,7 @@ from gid_vm.agent import Command
 from gid_vm.own_kernel import why_no_kernel
 from guests import Running
 from lib.company import IS_LONG
+from lib.counted import GIVING_BACK, sums
 from lib.pictures import RAW_ROLE
 from lib.program import BUILD, CONFINE, wait_for
 from lib.vkms import CHECKSUMS, checksum
@@ -56,6 +58,7 @@ PICTURES = 40 if IS_LONG else 15  # that are compared while the guest is busy
 # As gid_vm.preload has it on this machine: in the guest.
 ODD_KMS, LINK, TOLD = BUILD / "tests/vm/libodd-kms.so", FOLDER / "odd-kms.so", FOLDER / "told"
 ODD_CALL = BUILD / "tests/lib/programs/odd_call.so"
+COUNTED, COUNTS = BUILD / "tests/lib/programs/counted_calls.so", FOLDER / "counted"
 ODD = {
     "LD_PRELOAD": str(LINK),
     "GIDWAY_PRELOADED": str(TOLD),
@@ -133,6 +136,51 @@ def test_live_pictures_and_fallbacks_on_planes(domains: Domains) -> None:
         wait_for(falls_back, "the fallbacks", PATIENCE)
         assert seen <= both | {after}
         assert {one["place"] for one in cluster.status()["roles"]} == {"plane"}
+
+
+def tell_gidd(domains: Domains, word: str) -> None:
+    command = [str(BUILD / "tools/gidctl/gidctl"), word]
+    told = domains.guest.run(command, env=domains.env | {"GID_DOMAIN": "cluster"})
+    assert told.code == 0, told.err
+
+
+@pytest.fixture
+def unsealed(domains: Domains) -> Iterator[None]:
+    """In the end: a display that is confined cannot go on after that."""
+    yield
+    tell_gidd(domains, "unseal")
+
+
+@pytest.mark.usefixtures("unsealed")
+def test_a_frame_takes_no_memory(domains: Domains) -> None:
+    """No library does either, while pictures change on their plane in a sealed domain."""
+    domains.run("ln", "-sfn", str(COUNTED), str(LINK))
+    domains.run("mkdir", "-p", str(COUNTS))
+    write(domains, TOLD.name, b"")
+    environment = {
+        "LD_PRELOAD": str(LINK),
+        "GIDWAY_PRELOADED": str(TOLD),
+        "COUNTED_CALLS": str(COUNTS),
+    }
+
+    def taken() -> dict[str, int]:
+        told = domains.run("sh", "-c", f"base64 -w0 {COUNTS}/gid-cluster.*")
+        return sums(base64.b64decode(told.out), *GIVING_BACK)
+
+    configuration = DISPLAY + "writeback=0\n" + role("lamp", LAMP, "red")
+    live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
+    with (
+        cluster_on_display(domains, configuration, **environment) as cluster,
+        running(domains, BUILD / "tests/vm/dmabuf-lamp", *LAMP[2:], domain="open"),
+    ):
+        cluster.wait_shown(live, 60, "the lamp")
+        tell_gidd(domains, "seal")
+        cluster.wait(lambda: cluster.status()["sealed"], "it to hear of the seal")
+        frames, before = cluster.role("lamp")["plane_copies"], taken()
+        assert before["malloc"] > 0
+        assert set(cluster.refreshes.next(120)) == live
+        assert taken() == before
+        assert cluster.role("lamp")["plane_copies"] > frames
 
 
 def test_all_that_it_does_confined(domains: Domains) -> None:
