@@ -31,6 +31,7 @@ FOLDERS = {
     "nonarch_libdir": "usr/lib",
     "sysconfdir": "etc",
     "systemd_system_unitdir": "usr/lib/systemd/system",
+    "systemd_user_unitdir": "usr/lib/systemd/user",
 }
 # Packages that have another name than Debian's.
 NAMES = {"gid-clients": "gid-tools", "gidctl": "gid-tools", "libgid": "libgid0"}

@@ -11,14 +11,19 @@ from gid_cockpit.process import START_SECONDS
 from lib.program import BUILD, PATIENCE, TOP
 
 SERVICES = sorted((BUILD / "packaging").glob("*@.service"))
+OF_USERS = sorted((BUILD / "packaging/systemd/user").glob("*@.service"))
 SOCKETS = sorted((TOP / "packaging" / "systemd").glob("*@.socket"))
 PROGRAMS = {
     "gidd@": BUILD / "gidd" / "gidd",
     "gid-cluster@": BUILD / "cluster" / "gid-cluster",
     "gid-engine@": BUILD / "engine" / "gid-engine",
     "gid-guest@": BUILD / "tools" / "gid-cockpit" / "gid-cockpit",
+    "gid-pipewire@": BUILD / "clients" / "gid-pipewire",
 }
 READERS = [unit for unit in SERVICES if unit.stem != "gid-guest@"]  # those with our library
+needs_pipewire = pytest.mark.skipif(
+    not PROGRAMS["gid-pipewire@"].exists(), reason="this build has no gid-pipewire"
+)
 MOST_EXPOSED = 1.5  # as systemd-analyze counts, of 10
 
 
@@ -51,16 +56,38 @@ def test_a_guests_qemu_has_its_time() -> None:
     assert int(settings(unit)["TimeoutStartSec"]) >= 2 * START_SECONDS
 
 
-def test_they_have_no_mistakes(tmp_path: Path) -> None:
-    for unit in [*SERVICES, *SOCKETS]:
+def verify(folder: Path, units: list[Path], *options: str) -> None:
+    for unit in units:
         text = unit.read_text()
-        if unit in SERVICES:
+        if unit.suffix == ".service":
             program = f'ExecStart="{PROGRAMS[unit.stem]}"'  # there may be a space in its path
             text = re.sub(r"^ExecStart=\S+", program, text, flags=re.M)
             assert program in text
-        (tmp_path / unit.name).write_text(text)
-    result = analyze("verify", "--man=no", *map(str, tmp_path.iterdir()))
+        (folder / unit.name).write_text(text)
+    result = analyze("verify", "--man=no", *options, *map(str, folder.iterdir()))
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_they_have_no_mistakes(tmp_path: Path) -> None:
+    verify(tmp_path, [*SERVICES, *SOCKETS])
+
+
+@needs_pipewire
+def test_those_of_users_have_no_mistakes(tmp_path: Path) -> None:
+    """Nor any that only a user's systemd finds."""
+    verify(tmp_path, OF_USERS, "--user")
+
+
+@needs_pipewire
+def test_a_camera_of_a_user() -> None:
+    """It is back whenever PipeWire is, may ask for the pages of others, and stays in the user's
+    own namespace, by which gidd knows it."""
+    (unit,) = OF_USERS
+    has = settings(unit)
+    assert has["Restart"] == "always" and has["StartLimitIntervalSec"] == "0"
+    assert has["BindsTo"] == has["After"] == has["WantedBy"] == "pipewire.service"
+    assert filters(unit) == ["@system-service", "cachestat mincore"]
+    assert not [key for key in has if key.startswith(("Private", "Protect"))]
 
 
 @pytest.mark.parametrize("unit", SERVICES, ids=ids(SERVICES))

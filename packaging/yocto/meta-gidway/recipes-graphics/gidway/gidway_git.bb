@@ -82,7 +82,7 @@ FILES:gid-cluster = "${sysconfdir}/gidway/cluster.conf ${bindir}/gid-cluster \
 FILES:gid-engine = "${sysconfdir}/gidway/engine.conf ${bindir}/gid-engine \
     ${nonarch_libdir}/sysusers.d/gid-engine.conf ${systemd_system_unitdir}/gid-engine@.service \
 "
-FILES:gid-pipewire = "${bindir}/gid-pipewire"
+FILES:gid-pipewire = "${bindir}/gid-pipewire ${systemd_user_unitdir}/gid-pipewire@.service"
 FILES:gid-tools = "${bindir}/gid-cockpit ${bindir}/gid-evaluate ${bindir}/gid-monitor ${bindir}/gid-recorder \
     ${bindir}/gid-timeline ${libdir}/gidway \
     ${libexecdir}/gidway ${systemd_system_unitdir}/gid-guest@.service ${datadir}/bash-completion \
