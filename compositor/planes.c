@@ -89,8 +89,8 @@ int planes_check(const struct planes *planes) {
 
 const void *planes_view(const struct planes *planes) {
 	const struct gid_layout *layout = &planes->picture.layout;
-	const uint8_t *slot =
-			gid_slab_view(planes->plane[0].slab, gid_slot_of(planes->picture.gids[0]));
+	const uint8_t *slot = gid_slab_view_untouched(
+			planes->plane[0].slab, gid_slot_of(planes->picture.gids[0]));
 	bool readable = layout->plane_count == 1 && layout->modifier == DRM_FORMAT_MOD_LINEAR &&
 			layout->planes[0].offset % 4 == 0 && layout->planes[0].stride % 4 == 0;
 	return slot != NULL && readable ? slot + layout->planes[0].offset : NULL;

@@ -52,7 +52,8 @@ int planes_check(const struct planes *planes);
 
 /*
  * The first row of a picture that a processor can read: linear, of one plane, in words of four
- * bytes. Otherwise NULL.
+ * bytes. Otherwise NULL. planes_check() has looked for its pages: nothing of the slot is touched,
+ * of which a stranger chooses how large it is.
  */
 const void *planes_view(const struct planes *planes);
 

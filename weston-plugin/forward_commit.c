@@ -162,11 +162,13 @@ static void cut_pixels(struct commit *commit) {
 
 /*
  * Uses the client's own gid, if that can be lent. Sets `pixels` only if the format has plain rows.
+ * The pages of the picture are there since its buffer was made: how large the rest of the slot is a
+ * stranger chooses, and so it is not touched.
  */
 static bool find_gid(struct commit *commit, const struct buffer_memory *memory) {
 	struct gid_slab_info info;
 	gid_slab_get_info(memory->slab, &info);
-	const uint8_t *slot = gid_slab_view(memory->slab, gid_slot_of(memory->gid));
+	const uint8_t *slot = gid_slab_view_untouched(memory->slab, gid_slot_of(memory->gid));
 	if (slot == NULL || !buffer_memory_can_be_lent(memory, commit->forward->domain)) {
 		return false;
 	}
@@ -314,7 +316,7 @@ static bool hash_samples(struct commit *commit) {
 	struct gid_slab_info info;
 	gid_slab_get_info(picture->slab, &info);
 	int error = content_hash_slot(&info.layout, &picture->crop,
-			gid_slab_view(picture->slab, gid_slot_of(picture->gid)),
+			gid_slab_view_untouched(picture->slab, gid_slot_of(picture->gid)),
 			&picture->content_hash);
 	if (error == -EINVAL) {
 		return refuse(commit, GID_HIDDEN_CROP, "the viewport's source leaves the buffer");

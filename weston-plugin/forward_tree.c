@@ -104,7 +104,7 @@ static bool source_of_gid(
 		return false;
 	}
 	const uint8_t *slot = memory->slab != NULL
-			? gid_slab_view(memory->slab, gid_slot_of(memory->gid))
+			? gid_slab_view_untouched(memory->slab, gid_slot_of(memory->gid))
 			: NULL;
 	if (slot == NULL) {
 		return refuse(tree, GID_HIDDEN_GONE, "a buffer's memory is gone");

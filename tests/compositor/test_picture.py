@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy
 import pytest
 from lib.cockpit import Cockpit
+from lib.program import shared_kib
 from lib.session import SCREENS, Session, open_session
 from lib.weston import ARGB8888, HEIGHT, WIDTH, XRGB8888, wait_created
 
@@ -116,6 +117,21 @@ def test_picture_within_a_slot(session: Session, offset: int) -> None:
         client.show(wait_created(params))
         expected = pixels[:, : width * 4].reshape(height, width, 4)
         assert session.shows(expected)
+
+
+def test_a_slot_that_is_far_larger_than_its_picture(session: Session) -> None:
+    """Its owner chooses how large it is: the compositor looks at none of it but the picture."""
+    size = 64 << 20
+    slab = session.slab(slots=1, slot_size=size)
+    picture = slab.pictures[0].tobytes()
+    slab.write(0, picture + bytes(size - len(picture)))  # no page is missing
+    before = shared_kib(session.screen.program.pid)
+    with session.client() as client:
+        client.open_window()
+        _, buffer = client.create(slab.gids[0])
+        client.show(buffer)
+        assert session.shows(slab.pictures[0])
+        assert shared_kib(session.screen.program.pid) - before < size // 1024 // 4
 
 
 def test_premultiplied_alpha(session: Session) -> None:

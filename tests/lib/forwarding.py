@@ -192,10 +192,11 @@ class GidBuffers:
         width: int = WIDTH,
         height: int = HEIGHT,
         slots: int = 4,
+        slot_size: int = 0,
     ) -> None:
         self.owner, self.folder, self.width, self.height = owner, folder, width, height
         self.manager = connection.bind("gid_buffer_manager_v1")
-        self.slab, *self.gids = owner.call("create", XRGB8888, width, height, slots, 0)
+        self.slab, *self.gids = owner.call("create", XRGB8888, width, height, slots, slot_size)
         self.slot = 0
 
     def draw(self, picture: numpy.ndarray) -> Object:

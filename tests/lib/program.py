@@ -84,8 +84,17 @@ def is_alive(pid: int) -> bool:
 
 def own_kib(pid: int) -> int:
     """Memory that the process shares with nobody, KiB."""
+    return _status_kib(pid, "RssAnon")
+
+
+def shared_kib(pid: int) -> int:
+    """What it has looked at of memory that others may have, too, KiB."""
+    return _status_kib(pid, "RssShmem")
+
+
+def _status_kib(pid: int, key: str) -> int:
     status = Path(f"/proc/{pid}/status").read_text()
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon"))
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith(key))
 
 
 class Program(Process):

@@ -14,7 +14,7 @@ from lib.display import HEIGHT, WIDTH, Display, stays
 from lib.display import ROLE as SHOWN_ROLE
 from lib.forwarding import ROLE, Forwarding, GidBuffers, ShmBuffers, Window, random_picture
 from lib.length import at_length_but
-from lib.program import wait_for
+from lib.program import shared_kib, wait_for
 from lib.session import OwnerProcess
 from lib.weston import ARGB8888, SHM_FORMATS
 
@@ -139,6 +139,35 @@ def test_subsurfaces(scene: Scene) -> None:
         "the surface alone",
     )
     assert scene.forwarding.counts()["copied_frames"] <= copied + 3  # as many as went away
+
+
+@pytest.mark.parametrize("what", ["a picture", "a part of it"])
+@only_pixman
+def test_a_slot_that_is_far_larger_than_its_picture(scene: Scene, what: str) -> None:
+    """Its owner chooses how large it is: Weston's thread looks at none of it but the picture."""
+    size = 64 << 20
+    folder = scene.forwarding.cockpit.folder
+    width, height = (WIDTH, HEIGHT) if what == "a picture" else (64, 32)
+    large = GidBuffers(scene.connection, scene.owner, folder, width, height, 1, size)
+    all_of_it = folder / "all"
+    all_of_it.write_bytes(bytes(size))
+    scene.owner.call("write", large.slab, 0, str(all_of_it))  # no page is missing
+    child, _ = scene.child(scene.window.surface, 0, 0)
+    pid = scene.forwarding.weston.program.pid
+    scene.window.show(scene.gids().draw(random_picture(1)))
+    scene.wait_same()
+    before = shared_kib(pid)
+    expected = random_picture(2, width, height)
+    if what == "a picture":
+        scene.window.show(large.draw(expected))
+    else:
+        scene.commit(child, large.draw(expected))
+        scene.window.show(scene.gids().draw(random_picture(1)))
+    wait_for(
+        lambda: numpy.array_equal(scene.forwarding.display.region()[:height, :width], expected),
+        "the picture",
+    )
+    assert shared_kib(pid) - before < size // 1024 // 4
 
 
 @pytest.mark.parametrize("what", ["surface", "subsurface"])
