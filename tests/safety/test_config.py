@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from assuring.light import lights_in
 from lib.length import at_length_but
-from lib.program import BUILD, PATIENCE, TOP
+from lib.program import BUILD, COUNTED, PATIENCE, TOP
 from PIL import Image
 
 CLUSTER = BUILD / "cluster" / "gid-cluster"
@@ -524,9 +524,16 @@ def test_the_time_to_the_fallback_is_told(tmp_path: Path) -> None:
         assert role[:7] == ["oil", "300.00", "ms", f"{more}.00", "ms", f"{300 + more}.00", "ms"]
 
 
-def test_the_way_to_the_light_is_told_as_a_sum() -> None:
-    """Of the display in the report, whose telltale costs less than its camera."""
-    command = [CLUSTER, "--check", "--config", TOP / "assurance/example.conf"]
+def test_the_way_to_the_light_is_told_as_a_sum(tmp_path: Path) -> None:
+    """Of the display in the report, whose telltale costs less than its camera. What is counted is
+    not optimized: there a frame may take longer than it may.
+    """
+    path = TOP / "assurance/example.conf"
+    if COUNTED:
+        text = path.read_text().replace("[display]\n", ANY_TIME)
+        path = tmp_path / "example.conf"
+        path.write_text(text)
+    command = [CLUSTER, "--check", "--config", path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     bound = re.search(r"a frame takes (\d+\.\d\d) ms at the worst here", done.stdout)
     assert done.returncode == 0 and bound is not None, done.stdout + done.stderr
