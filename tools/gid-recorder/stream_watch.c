@@ -124,7 +124,7 @@ static void take_picture(struct stream_watch *watch, const struct gid_frame *fra
 		int error, bool is_taken) {
 	const uint64_t now = gid_clock_now();
 	struct tape_picture picture = {
-			.time = came, /* what its producer says could be any */
+			.time = came,
 			.sequence = frame->sequence,
 			.transform = (uint8_t)(frame->transform & 7),
 	};
@@ -203,12 +203,21 @@ static void take_last(struct stream_watch *watch) {
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
+/* Its producer says when it sent it, and is believed between what was seen last and now. */
+static uint64_t note_coming(
+		struct stream_watch *watch, const struct gid_frame *frame, uint64_t now) {
+	uint64_t came = frame->submit_time < now ? frame->submit_time : now;
+	watch->seen = came > watch->seen ? came : watch->seen;
+	return watch->seen;
+}
+
 static void take_frame(struct stream_watch *watch, const struct gid_frame *frame, uint64_t now) {
+	const uint64_t came = note_coming(watch, frame, now);
 	if (frame->gid == GID_NONE) {
 		if ((frame->flags & (GID_FRAME_HIDDEN | GID_FRAME_EOS)) != 0) {
 			bool is_hidden = (frame->flags & GID_FRAME_HIDDEN) != 0;
 			picture_tape_add_gap(
-					&watch->tape, is_hidden ? TAPE_HIDDEN : TAPE_ENDED, now);
+					&watch->tape, is_hidden ? TAPE_HIDDEN : TAPE_ENDED, came);
 		}
 		gid_consumer_release(watch->consumer, frame);
 		return;
@@ -217,13 +226,13 @@ static void take_frame(struct stream_watch *watch, const struct gid_frame *frame
 			.sequence = frame->sequence,
 			.capture_time = frame->capture_time,
 			.submit_time = frame->submit_time,
-			.receive_time = now,
+			.receive_time = came,
 			.gid = frame->gid,
 	};
 	picture_tape_add_frame(&watch->tape, &entry);
 	let_go(watch);
 	watch->held = *frame;
-	watch->held_time = now;
+	watch->held_time = came;
 	watch->is_held = true;
 }
 
@@ -233,6 +242,7 @@ static void take_frames(struct stream_watch *watch, uint64_t now) {
 			i++) {
 		take_frame(watch, &frame, now);
 	}
+	watch->seen = now;
 }
 
 /*
@@ -274,7 +284,10 @@ static void handle_state(void *data, enum gid_consumer_state state, int reason) 
 	if (state != GID_CONSUMER_LIVE) {
 		take_last(watch);
 		picture_tape_add_gap(&watch->tape, TAPE_GONE, now);
-	} else if (watch->look != NULL) {
+		return;
+	}
+	watch->seen = now; /* what it shows may be old: it came now */
+	if (watch->look != NULL) {
 		look_again(watch, now);
 	}
 }

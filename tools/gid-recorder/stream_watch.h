@@ -21,7 +21,8 @@ struct stream_watch {
 	struct picture_tape tape;
 	sd_event_source *look;
 	struct gid_frame held; /* the last one, of which there is no picture yet */
-	uint64_t held_time;    /* when it was seen first */
+	uint64_t held_time;    /* when it came */
+	uint64_t seen;	       /* until when all that came is on the tape */
 	bool is_held;
 	struct gid_frame asked; /* one whose slab gidd is asked for */
 	uint64_t asked_time;
