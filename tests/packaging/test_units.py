@@ -56,6 +56,16 @@ def test_a_guests_qemu_has_its_time() -> None:
     assert int(settings(unit)["TimeoutStartSec"]) >= 2 * START_SECONDS
 
 
+@pytest.mark.parametrize("unit", [*READERS, *OF_USERS], ids=lambda unit: unit.stem)
+def test_a_wrong_option_is_not_tried_again(unit: Path) -> None:
+    """A line of /etc/default that nobody mends would else fill the journal for ever."""
+    program = PROGRAMS[unit.stem]
+    if not program.exists():
+        pytest.skip(f"this build has no {program.name}")
+    ended = subprocess.run([program, "--nonsense"], capture_output=True, timeout=PATIENCE)
+    assert settings(unit).get("RestartPreventExitStatus") == str(ended.returncode)
+
+
 def verify(folder: Path, units: list[Path], *options: str) -> None:
     for unit in units:
         text = unit.read_text()
