@@ -6,6 +6,7 @@
 #include <wlr/backend.h>
 #include <wlr/backend/session.h>
 #include <wlr/types/wlr_output.h>
+#include <xf86drmMode.h>
 
 #include "kms_objects.h"
 #include "kms_request.h"
@@ -37,6 +38,7 @@ struct kms_output {
 	/* Claimed while the output is on, or a commit is tested; NULL: none. */
 	struct kms_crtc *crtc;
 	struct kms_plane *primary;
+	drmModeModeInfo mode;  /* that was set last; hdisplay 0: none */
 	struct wl_list layers; /* kms_layer::link, from the lowest up */
 	bool stale;    /* somebody else had the device: the next commit sets everything again */
 	int error;     /* of the last commit, as -errno */

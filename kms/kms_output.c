@@ -13,6 +13,7 @@
 #include "kms_device.h"
 #include "kms_fb.h"
 #include "kms_layer.h"
+#include "kms_mode.h"
 #include "kms_request.h"
 #include "kms_writeback.h"
 #include "versions.h"
@@ -161,26 +162,33 @@ static void add_mode(struct kms_output *output, struct kms_request *request, uin
 
 struct change {
 	bool on, sets_mode;
-	const struct kms_mode *mode;
+	drmModeModeInfo mode;
 	struct wlr_buffer *buffer; /* on the primary plane afterwards */
 };
+
+/* What `state` sets, or else what is on the screen, into `mode`. Returns 0 or -errno. */
+static int output_read_mode(const struct kms_output *output, const struct wlr_output_state *state,
+		drmModeModeInfo *mode) {
+	if (!(state->committed & WLR_OUTPUT_STATE_MODE)) {
+		*mode = output->mode;
+	} else if (state->mode_type == WLR_OUTPUT_STATE_MODE_FIXED) {
+		const struct kms_mode *listed = wl_container_of(state->mode, listed, base);
+		*mode = listed->info;
+	} else if (!kms_mode_compute(mode, state->custom_mode.width, state->custom_mode.height,
+				   state->custom_mode.refresh)) {
+		return -ERANGE;
+	}
+	return mode->hdisplay != 0 ? 0 : -EINVAL;
+}
 
 /* Returns 0, 1: nothing changes, or -errno. */
 static int output_read_state(struct kms_output *output, const struct wlr_output_state *state,
 		struct change *change) {
 	struct wlr_output *base = &output->base;
-	struct wlr_output_mode *mode = base->current_mode;
 	if ((state->committed & ~(uint32_t)SUPPORTED) != 0 || state->tearing_page_flip) {
 		return -ENOTSUP;
 	}
 	bool on = state->committed & WLR_OUTPUT_STATE_ENABLED ? state->enabled : base->enabled;
-	if (state->committed & WLR_OUTPUT_STATE_MODE) {
-		if (state->mode_type != WLR_OUTPUT_STATE_MODE_FIXED) {
-			/* Custom modes are not supported: the connector lists what it can. */
-			return -ENOTSUP;
-		}
-		mode = state->mode;
-	}
 	uint32_t relevant =
 			WLR_OUTPUT_STATE_ENABLED | WLR_OUTPUT_STATE_MODE | WLR_OUTPUT_STATE_BUFFER;
 	if ((state->committed & relevant) == 0 && !(on && output->stale)) {
@@ -193,12 +201,13 @@ static int output_read_state(struct kms_output *output, const struct wlr_output_
 	if (!on) {
 		return base->enabled ? 0 : 1;
 	}
-	if (mode == NULL || change->buffer == NULL) {
+	if (change->buffer == NULL) {
 		return -EINVAL;
 	}
-	change->mode = wl_container_of(mode, change->mode, base);
-	change->sets_mode = output->stale || !base->enabled || mode != base->current_mode;
-	return 0;
+	int ret = output_read_mode(output, state, &change->mode);
+	change->sets_mode = output->stale || !base->enabled ||
+			memcmp(&change->mode, &output->mode, sizeof(output->mode)) != 0;
+	return ret;
 }
 
 static int output_add(struct kms_output *output, const struct change *change,
@@ -217,7 +226,7 @@ static int output_add(struct kms_output *output, const struct change *change,
 		kms_writeback_add(output->writeback, request);
 	}
 	kms_request_show(request, output->primary, output->crtc->id, fb, 0, 0,
-			change->mode->info.hdisplay, change->mode->info.vdisplay);
+			change->mode.hdisplay, change->mode.vdisplay);
 	kms_layers_add(output, request);
 	return 0;
 }
@@ -229,7 +238,7 @@ static int output_send_once(struct kms_output *output, const struct change *chan
 	int ret = 0;
 	if (change->sets_mode) {
 		ret = drmModeCreatePropertyBlob(
-				device->fd, &change->mode->info, sizeof(change->mode->info), &blob);
+				device->fd, &change->mode, sizeof(change->mode), &blob);
 	}
 	flags |= change->sets_mode || !change->on ? DRM_MODE_ATOMIC_ALLOW_MODESET
 						  : DRM_MODE_ATOMIC_NONBLOCK;
@@ -278,9 +287,10 @@ static void output_sent(struct kms_output *output, const struct change *change) 
 	output->flipping = true;
 	output->flip_commit = output->base.commit_seq + 1;
 	output->stale = false;
+	output->mode = change->mode;
 	kms_layers_sent(output);
-	kms_writeback_sent(output->writeback, change->sets_mode, change->mode->info.hdisplay,
-			change->mode->info.vdisplay);
+	kms_writeback_sent(output->writeback, change->sets_mode, change->mode.hdisplay,
+			change->mode.vdisplay);
 }
 
 static bool output_apply(
@@ -409,18 +419,6 @@ static const struct wlr_output_impl output_impl = {
 		.get_primary_formats = output_get_primary_formats,
 };
 
-static int32_t mode_refresh_mhz(const drmModeModeInfo *info) {
-	uint64_t total = (uint64_t)info->htotal * info->vtotal;
-	uint64_t mhz = (uint64_t)info->clock * 1000000u; /* the clock is in kHz */
-	if (total == 0) {
-		return 0;
-	}
-	mhz = (mhz + total / 2) / total;
-	mhz = info->flags & DRM_MODE_FLAG_INTERLACE ? mhz * 2 : mhz;
-	mhz = info->flags & DRM_MODE_FLAG_DBLSCAN ? mhz / 2 : mhz;
-	return (int32_t)(info->vscan > 1 ? mhz / info->vscan : mhz);
-}
-
 static void output_add_modes(struct kms_output *output, const drmModeConnector *connector) {
 	for (int i = 0; i < connector->count_modes; i++) {
 		struct kms_mode *mode = calloc(1, sizeof(*mode));
@@ -430,7 +428,7 @@ static void output_add_modes(struct kms_output *output, const drmModeConnector *
 		mode->info = connector->modes[i];
 		mode->base.width = mode->info.hdisplay;
 		mode->base.height = mode->info.vdisplay;
-		mode->base.refresh = mode_refresh_mhz(&mode->info);
+		mode->base.refresh = kms_mode_refresh_mhz(&mode->info);
 		mode->base.preferred = mode->info.type & DRM_MODE_TYPE_PREFERRED;
 		wl_list_insert(output->base.modes.prev, &mode->base.link);
 	}

@@ -18,6 +18,7 @@ LIBRARIES = {
         ["gstreamer-allocators-1.0", "gstreamer-video-1.0"],
         "gst1-plugins-base",
     ),
+    "libdisplay-info": (["libdisplay-info"], "libdisplay-info"),
     "libdrm": (["libdrm"], "libdrm"),
     "libei": (["libei-1.0"], "libei"),
     "libepoxy": (["epoxy"], "libepoxy"),

@@ -76,7 +76,7 @@ endif
 
 ifeq ($(BR2_PACKAGE_GIDWAY_WLROOTS),y)
 GIDWAY_CONF_OPTS += -Dwlroots=enabled
-GIDWAY_DEPENDENCIES += cairo host-wayland inih libegl libgles libglib2 libseccomp pixman systemd wayland wayland-protocols wlroots xxhash
+GIDWAY_DEPENDENCIES += cairo host-wayland inih libdisplay-info libegl libgles libglib2 libseccomp pixman systemd wayland wayland-protocols wlroots xxhash
 else
 GIDWAY_CONF_OPTS += -Dwlroots=disabled
 endif

@@ -34,7 +34,7 @@ PACKAGECONFIG[pipewire] = "-Dpipewire=enabled,-Dpipewire=disabled,pipewire"
 PACKAGECONFIG[protection] = "-Dprotection=enabled,-Dprotection=disabled,nettle xz"
 PACKAGECONFIG[python] = "-Dpython=enabled,-Dpython=disabled,python3 python3-cffi-native"
 PACKAGECONFIG[weston] = "-Dweston=enabled,-Dweston=disabled,pixman wayland wayland-native wayland-protocols weston xxhash"
-PACKAGECONFIG[wlroots] = "-Dwlroots=enabled,-Dwlroots=disabled,cairo glib-2.0 libinih libseccomp pixman systemd virtual/egl virtual/libgles2 wayland wayland-native wayland-protocols wlroots xxhash"
+PACKAGECONFIG[wlroots] = "-Dwlroots=enabled,-Dwlroots=disabled,cairo glib-2.0 libdisplay-info libinih libseccomp pixman systemd virtual/egl virtual/libgles2 wayland wayland-native wayland-protocols wlroots xxhash"
 
 EXTRA_OEMESON = "-Dtests=false"
 
