@@ -2,6 +2,7 @@
 #include "kms_backend.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <wlr/backend/interface.h>
 #include <wlr/util/log.h>
 #include <xf86drm.h>
@@ -172,8 +173,8 @@ static const struct wlr_backend_impl backend_impl = {
 #endif
 };
 
-/* Opens the first KMS device of the seat; closes the others, which the session opens as well. */
-static struct wlr_device *open_device(struct wlr_session *session) {
+/* Closes the others, which the session opens as well. */
+struct wlr_device *kms_card_open(struct wlr_session *session) {
 	struct wlr_device *devices[DEVICES_MAX];
 	ssize_t count = wlr_session_find_gpus(session, DEVICES_MAX, devices);
 	for (ssize_t i = 1; i < count; i++) {
@@ -185,15 +186,20 @@ static struct wlr_device *open_device(struct wlr_session *session) {
 	return count < 1 ? NULL : devices[0];
 }
 
+bool kms_card_is_atomic(const struct wlr_device *card) {
+	const char *unwanted = getenv("WLR_DRM_NO_ATOMIC");
+	return (unwanted == NULL || strcmp(unwanted, "1") != 0) &&
+			drmSetClientCap(card->fd, DRM_CLIENT_CAP_ATOMIC, 1) == 0;
+}
+
 static bool device_can(int fd) {
 	uint64_t clock = 0;
-	if (drmSetClientCap(fd, DRM_CLIENT_CAP_UNIVERSAL_PLANES, 1) != 0 ||
-			drmSetClientCap(fd, DRM_CLIENT_CAP_ATOMIC, 1) != 0) {
-		wlr_log(WLR_ERROR, "the KMS device knows no atomic commits: planes=off");
+	if (drmSetClientCap(fd, DRM_CLIENT_CAP_UNIVERSAL_PLANES, 1) != 0) {
+		wlr_log(WLR_ERROR, "the KMS device does not tell its planes");
 		return false;
 	}
 	if (drmGetCap(fd, DRM_CAP_TIMESTAMP_MONOTONIC, &clock) != 0 || clock != 1) {
-		wlr_log(WLR_ERROR, "the KMS device's times are of another clock: planes=off");
+		wlr_log(WLR_ERROR, "the KMS device's times are of another clock");
 		return false;
 	}
 	drmSetClientCap(fd, DRM_CLIENT_CAP_WRITEBACK_CONNECTORS, 1); /* where it has some */
@@ -206,16 +212,15 @@ static void listen(
 	wl_signal_add(signal, listener);
 }
 
-struct wlr_backend *kms_backend_create(struct wlr_session *session) {
-	struct wlr_device *opened = open_device(session);
-	struct kms_device *device = opened != NULL ? calloc(1, sizeof(*device)) : NULL;
+struct wlr_backend *kms_backend_create(struct wlr_session *session, struct wlr_device *card) {
+	struct kms_device *device = calloc(1, sizeof(*device));
 	if (device == NULL) {
-		goto error_opened;
+		goto error_card;
 	}
 	device->session = session;
-	device->opened = opened;
+	device->opened = card;
 	device->loop = session->event_loop;
-	device->fd = opened->fd;
+	device->fd = card->fd;
 	wl_list_init(&device->outputs);
 	wl_list_init(&device->fbs);
 	if (!device_can(device->fd) || kms_objects_init(&device->objects, device->fd) != 0) {
@@ -236,8 +241,8 @@ struct wlr_backend *kms_backend_create(struct wlr_session *session) {
 #endif
 	listen(&session->events.active, &device->session_active, handle_session_active);
 	listen(&session->events.destroy, &device->session_destroy, handle_session_destroy);
-	listen(&opened->events.change, &device->device_change, handle_device_change);
-	listen(&opened->events.remove, &device->device_remove, handle_device_remove);
+	listen(&card->events.change, &device->device_change, handle_device_change);
+	listen(&card->events.remove, &device->device_remove, handle_device_remove);
 	return &device->base;
 
 error_source:
@@ -245,9 +250,7 @@ error_source:
 error_objects:
 	kms_objects_finish(&device->objects);
 	free(device);
-error_opened:
-	if (opened != NULL) {
-		wlr_session_close_file(session, opened);
-	}
+error_card:
+	wlr_session_close_file(session, card);
 	return NULL;
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "device.h"
 
+#include <gid/gid.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wlr/backend/drm.h>
 #include <wlr/backend/libinput.h>
 #include <wlr/render/pixman.h>
 #include <wlr/util/log.h>
@@ -13,27 +15,54 @@
 #include "software_gl.h"
 #include "virtual_backend.h"
 
+#define SEAT_NS UINT64_C(10000000000) /* as long as wlroots waits for a seat */
+
+static bool is_on_kms(void) {
+	const char *backends = getenv("WLR_BACKENDS");
+	return backends != NULL && strstr(backends, "drm") != NULL;
+}
+
 /* wlroots would wait 10 s for a card. */
 static bool no_card_is_there(void) {
-	const char *backends = getenv("WLR_BACKENDS");
 	glob_t cards = {0};
-	bool none = backends != NULL && strcmp(backends, "drm") == 0 &&
-			getenv("WLR_DRM_DEVICES") == NULL &&
+	bool none = getenv("WLR_DRM_DEVICES") == NULL &&
 			glob("/dev/dri/card*", 0, NULL, &cards) == GLOB_NOMATCH;
 	globfree(&cards);
 	return none;
 }
 
-static bool is_on_kms(void) {
-	const char *backends = getenv("WLR_BACKENDS");
-	return backends != NULL && strcmp(backends, "drm") == 0;
+/* wlroots' own backend also knows the calls that cards had before atomic commits. */
+static struct wlr_backend *create_on_card(
+		struct wlr_session *session, struct wlr_device *card, bool planes) {
+	if (kms_card_is_atomic(card)) {
+		return kms_backend_create(session, card);
+	}
+	if (planes) {
+		wlr_log(WLR_ERROR, "the KMS device knows no atomic commits: planes=off");
+		wlr_session_close_file(session, card);
+		return NULL;
+	}
+	wlr_log(WLR_INFO, "the KMS device knows no atomic commits: each frame takes memory");
+	return wlr_drm_backend_create(session, card, NULL);
 }
 
-static void device_init_kms(struct device *device, struct wl_event_loop *loop) {
+/* seatd may say a moment later that the seat is ours. */
+static bool wait_active(const struct wlr_session *session) {
+	uint64_t until = gid_clock_now() + SEAT_NS;
+	while (!session->active && gid_clock_now() < until) {
+		wl_event_loop_dispatch(session->event_loop, 10);
+	}
+	return session->active;
+}
+
+static void device_init_kms(struct device *device, struct wl_event_loop *loop, bool planes) {
 	device->session = wlr_session_create(loop);
-	device->owns_session = true;
-	if (device->session != NULL) {
-		device->backend = kms_backend_create(device->session);
+	struct wlr_device *card = NULL;
+	if (device->session != NULL && wait_active(device->session)) {
+		card = kms_card_open(device->session);
+	}
+	if (card != NULL) {
+		device->backend = create_on_card(device->session, card, planes);
 	}
 }
 
@@ -51,14 +80,14 @@ static bool device_init_backend(
 			getenv("DISPLAY") == NULL) {
 		setenv("WLR_BACKENDS", "drm", 0);
 	}
-	if (no_card_is_there()) {
+	if (is_on_kms() && no_card_is_there()) {
 		wlr_log(WLR_ERROR,
 				"there is no /dev/dri/card*, and so no screen; --headless "
 				"needs none, see gid-cluster(1)");
 		return false;
 	}
-	if (planes && is_on_kms()) {
-		device_init_kms(device, loop);
+	if (is_on_kms()) {
+		device_init_kms(device, loop, planes);
 	} else {
 		device->backend = wlr_backend_autocreate(loop, &device->session);
 	}
@@ -162,7 +191,7 @@ void device_finish(struct device *device) {
 	if (device->renderer != NULL) {
 		wlr_renderer_destroy(device->renderer);
 	}
-	if (device->owns_session && device->session != NULL) {
+	if (device->session != NULL) {
 		wlr_session_destroy(device->session);
 	}
 	*device = (struct device){0};

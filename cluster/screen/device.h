@@ -15,14 +15,13 @@ struct device {
 	struct wl_listener inputs_destroy;
 	struct wlr_renderer *renderer;
 	struct wlr_allocator *allocator;
-	bool owns_session; /* else the backend ends it */
 };
 
 /*
  * Opens the backend, with a session where that takes one, and makes renderer and allocator.
- * `headless`: without a screen. `planes`: where it is on a KMS device, with planes that the display
- * decides about. `inputs`: also the seat's touch panels, mice and keyboards. Returns false, with
- * the reason in the log, where there is none; the device is to be finished in either case.
+ * `headless`: without a screen. `planes`: a KMS device must know atomic commits, which put roles on
+ * planes. `inputs`: also the seat's touch panels, mice and keyboards. Returns false, with the
+ * reason in the log, where there is none; the device is to be finished in either case.
  */
 bool device_init(struct device *device, struct wl_event_loop *loop, bool headless, bool planes,
 		bool inputs);

@@ -48,8 +48,8 @@ static void handle_backend_destroy(struct wl_listener *listener, void *data) {
 }
 
 /*
- * A backend within the multi backend. When its device is lost, a card or the compositor around our
- * window, wlroots destroys this part, and keeps the multi backend.
+ * A backend within the multi backend. When the compositor around our window is gone, wlroots
+ * destroys this part, and keeps the multi backend.
  */
 struct device_part {
 	struct wl_list link;

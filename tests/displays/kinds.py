@@ -83,7 +83,7 @@ class GlScreen(Screen):
 
 
 class KmsScreen(Screen):
-    """On vkms, drawn by pixman, by the backend of wlroots. vkms tells what is scanned out."""
+    """On vkms, drawn by pixman. vkms tells what is scanned out."""
 
     keys = f"{STREAM}output=Virtual-1\n"
     more = {"inside": {"LIBSEAT_BACKEND": "noop"}, "arguments": CONFINE}
@@ -102,7 +102,7 @@ def refreshes() -> Refreshes:
 
 
 class PlanesScreen(KmsScreen):
-    """The same with roles on planes of their own, by our own backend."""
+    """The same with roles on planes of their own."""
 
     keys = f"{KmsScreen.keys}planes=on\nwriteback=0\n"
 

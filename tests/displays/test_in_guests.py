@@ -19,7 +19,7 @@ from lib.program import BUILD, TOP, python_env
 HERE = Path(__file__).parent
 # What pictures are converted to is drawn in the same way, whatever it was: that is asked at length.
 OF_FORMATS = ["test_colours.py", "test_formats.py"] if IS_LONG else []
-# On vkms the usual run has roles by wlroots' backend in tests/vm/test_scanout.py, and on planes in
+# On vkms the usual run has composed roles in tests/vm/test_scanout.py, and those on planes in
 # test_planes.py beside it.
 KINDS = [kind for kind, modules in MODULES.items() if not modules or IS_LONG]
 FILES = {kind: ["test_display.py", *OF_FORMATS] for kind in KINDS}

@@ -151,11 +151,13 @@ def unsealed(domains: Domains) -> Iterator[None]:
     tell_gidd(domains, "unseal")
 
 
+@pytest.mark.parametrize("planes", ["on", "off"])
 @pytest.mark.usefixtures("unsealed")
-def test_a_frame_takes_no_memory(domains: Domains) -> None:
-    """No library does either, while pictures change on their plane in a sealed domain."""
+def test_a_frame_takes_no_memory(domains: Domains, planes: str) -> None:
+    """No library does either, while pictures change in a sealed domain: on their plane, and
+    composed."""
     domains.run("ln", "-sfn", str(COUNTED), str(LINK))
-    domains.run("mkdir", "-p", str(COUNTS))
+    domains.run("sh", "-c", f"rm -rf {COUNTS}; mkdir {COUNTS}")
     write(domains, TOLD.name, b"")
     environment = {
         "LD_PRELOAD": str(LINK),
@@ -167,7 +169,12 @@ def test_a_frame_takes_no_memory(domains: Domains) -> None:
         told = domains.run("sh", "-c", f"base64 -w0 {COUNTS}/gid-cluster.*")
         return sums(base64.b64decode(told.out), *GIVING_BACK)
 
-    configuration = DISPLAY + "writeback=0\n" + role("lamp", LAMP, "red")
+    def shown() -> int:
+        copied, composed = cluster.role("lamp")["plane_copies"], cluster.status()["composed_frames"]
+        return composed if planes == "off" else copied
+
+    configuration = DISPLAY.replace("planes=on", f"planes={planes}") + "writeback=0\n"
+    configuration += role("lamp", LAMP, "red")
     live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
     with (
         cluster_on_display(domains, configuration, **environment) as cluster,
@@ -176,11 +183,11 @@ def test_a_frame_takes_no_memory(domains: Domains) -> None:
         cluster.wait_shown(live, 60, "the lamp")
         tell_gidd(domains, "seal")
         cluster.wait(lambda: cluster.status()["sealed"], "it to hear of the seal")
-        frames, before = cluster.role("lamp")["plane_copies"], taken()
+        frames, before = shown(), taken()
         assert before["malloc"] > 0
         assert set(cluster.refreshes.next(120)) == live
         assert taken() == before
-        assert cluster.role("lamp")["plane_copies"] > frames
+        assert shown() > frames
 
 
 def test_all_that_it_does_confined(domains: Domains) -> None:

@@ -20,6 +20,7 @@ from scanout import (
     HEIGHT,
     WIDTH,
     background_picture,
+    cluster_command,
     cluster_on_display,
     domains_with_a_display,
     lamp_picture,
@@ -69,8 +70,8 @@ def test_the_modules_are_there(domains: Domains) -> None:
 
 @pytest.mark.parametrize("planes", ["off", pytest.param("on", marks=pytest.mark.at_length)])
 def test_gid_cluster_shows_what_it_checked(domains: Domains, planes: str) -> None:
-    """By wlroots' backend, and by our own, on a device that has no plane but the primary one,
-    which test_planes.py has of the roles that are too many for it."""
+    """Composed, on a device that has no plane but the primary one. Roles that are too many for the
+    planes of a device are in test_planes.py."""
     background = background_picture()
     fallback = numpy.full((LAMP_HEIGHT, LAMP_WIDTH, 3), (200, 30, 5), numpy.uint8)
 
@@ -98,6 +99,30 @@ def test_gid_cluster_shows_what_it_checked(domains: Domains, planes: str) -> Non
         assert cluster.role("lamp")["place"] == "composed"
         reason = "no-plane" if planes == "on" else "off"
         assert cluster.role("lamp")["place_reason"] == reason
+
+
+def test_a_card_without_atomic_commits(domains: Domains) -> None:
+    """wlroots shows on it what is composed. Roles that are to be on planes are refused there."""
+    picture = background_picture()
+    write(domains, "background.png", png(picture))
+    fallback = numpy.full((LAMP_HEIGHT, LAMP_WIDTH, 3), (9, 150, 60), numpy.uint8)
+    write(domains, "fallback.png", png(fallback))
+    picture[Y : Y + LAMP_HEIGHT, X : X + LAMP_WIDTH] = fallback
+    old = {"WLR_DRM_NO_ATOMIC": "1"}
+    with cluster_on_display(domains, CLUSTER.format(planes="off"), **old) as cluster:
+        cluster.wait_shown({checksum(picture)}, 3, "the fallback on the screen")
+        assert "no atomic commits: each frame takes memory" in cluster.program.err
+    words = cluster_command(domains, CLUSTER.format(planes="on"))
+    refused = Running(domains.start("cluster", *words, **ENVIRONMENT | old)).finish()
+    assert refused.code == 1 and "no atomic commits: planes=off" in refused.err, refused.err
+
+
+def test_a_mode_that_the_screen_does_not_list(domains: Domains) -> None:
+    other = CLUSTER.format(planes="off").replace(f"width={WIDTH}", f"width={WIDTH - 7}")
+    words = cluster_command(domains, other)
+    refused = Running(domains.start("cluster", *words, **ENVIRONMENT)).finish()
+    said = f"output Virtual-1 has no mode of {WIDTH - 7}x{HEIGHT}: "
+    assert refused.code == 1 and said in refused.err, refused.err
 
 
 def test_weston_shows_the_frames_of_a_stream(domains: Domains) -> None:

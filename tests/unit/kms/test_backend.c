@@ -216,7 +216,12 @@ int main(void) {
 	wl_signal_init(&session.events.destroy);
 	init_device();
 	atomic_store(&is_plugged[0], true);
-	struct wlr_backend *backend = kms_backend_create(&session);
+	struct wlr_device *card = kms_card_open(&session);
+	tap_ok(card == &opened && kms_card_is_atomic(card), "a card with atomic commits");
+	setenv("WLR_DRM_NO_ATOMIC", "1", 1);
+	tap_ok(!kms_card_is_atomic(card), "which the environment can deny");
+	unsetenv("WLR_DRM_NO_ATOMIC");
+	struct wlr_backend *backend = kms_backend_create(&session, card);
 	tap_ok(backend != NULL, "a backend");
 	wl_signal_add(&backend->events.new_output, &new_output);
 	tap_ok(wlr_backend_start(backend) && outputs == 1,
