@@ -27,6 +27,11 @@ static struct kms_output *find_connector(struct kms_device *device, uint32_t id)
 	return NULL;
 }
 
+static bool has_lost_link(const struct kms_output *output, const struct kms_connector *properties) {
+	return output->base.enabled && properties->properties[KMS_CONNECTOR_LINK_STATUS] != 0 &&
+			properties->values[KMS_CONNECTOR_LINK_STATUS] == DRM_MODE_LINK_STATUS_BAD;
+}
+
 static void take_connector(struct kms_device *device, uint32_t id, const drmModeConnector *found,
 		const struct kms_connector *properties) {
 	struct kms_output *output = find_connector(device, id);
@@ -41,6 +46,8 @@ static void take_connector(struct kms_device *device, uint32_t id, const drmMode
 		}
 	} else if (!connected && output != NULL) {
 		wlr_output_destroy(&output->base);
+	} else if (connected && has_lost_link(output, properties)) {
+		kms_output_link_lost(output);
 	}
 }
 

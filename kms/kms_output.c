@@ -151,6 +151,9 @@ static void add_mode(struct kms_output *output, struct kms_request *request, uin
 			output->connector.properties[KMS_CONNECTOR_CRTC_ID], crtc->id);
 	kms_request_set(request, crtc->id, properties[KMS_CRTC_MODE_ID], blob);
 	kms_request_set(request, crtc->id, properties[KMS_CRTC_ACTIVE], 1);
+	kms_request_set_optional(request, output->connector.id,
+			output->connector.properties[KMS_CONNECTOR_LINK_STATUS],
+			DRM_MODE_LINK_STATUS_GOOD);
 	/* No colour correction: the output shows what the planes have. */
 	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_GAMMA_LUT], 0);
 	kms_request_set_optional(request, crtc->id, properties[KMS_CRTC_DEGAMMA_LUT], 0);
@@ -375,6 +378,13 @@ void kms_output_restore(struct kms_output *output) {
 	output->base.frame_pending = false;
 	wlr_output_update_needs_frame(&output->base);
 	wlr_output_schedule_frame(&output->base);
+}
+
+void kms_output_link_lost(struct kms_output *output) {
+	wlr_log(WLR_ERROR, "output %s has lost its link: setting its mode again",
+			output->base.name);
+	output->stale = true;
+	wlr_output_update_needs_frame(&output->base);
 }
 
 /* --- the output ------------------------------------------------------------------------------- */

@@ -24,6 +24,9 @@ struct kms_output *kms_output_from_wlr(struct wlr_output *output);
 /* The session is active again: asks for a frame that sets everything. */
 void kms_output_restore(struct kms_output *output);
 
+/* The screen does not get what is sent to it: asks for a frame that sets everything. */
+void kms_output_link_lost(struct kms_output *output);
+
 /* The pending commit is on the screen. */
 void kms_output_flipped(struct kms_output *output, unsigned sequence, const struct timespec *when);
 

@@ -17,6 +17,7 @@
 #include <xf86drmMode.h>
 
 #include "kms_objects.h"
+#include "kms_output.h"
 #include "tap.h"
 
 #define CONNECTORS 2
@@ -25,7 +26,8 @@
 
 static pthread_t display_thread;
 static atomic_bool is_plugged[CONNECTORS];
-static atomic_bool hangs; /* a screen that is asked, until it is let go */
+static atomic_bool is_lost; /* the link of each */
+static atomic_bool hangs;   /* a screen that is asked, until it is let go */
 static sem_t asked, let_go;
 static atomic_uint asked_by_display;
 
@@ -87,7 +89,13 @@ void __wrap_drmModeFreeConnector(drmModeConnector *connector) {
 }
 
 int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t id) {
-	*connector = (struct kms_connector){.id = id};
+	*connector = (struct kms_connector){
+			.id = id,
+			.properties[KMS_CONNECTOR_LINK_STATUS] = 1,
+			.values[KMS_CONNECTOR_LINK_STATUS] = atomic_load(&is_lost)
+					? DRM_MODE_LINK_STATUS_BAD
+					: DRM_MODE_LINK_STATUS_GOOD,
+	};
 	return 0;
 }
 
@@ -117,6 +125,7 @@ static void init_device(void) {
 /* --- the display ------------------------------------------------------------------------------ */
 
 static int outputs;
+static struct kms_output *newest;
 
 static void handle_output_destroy(struct wl_listener *listener, void *data) {
 	outputs--;
@@ -130,6 +139,7 @@ static void handle_new_output(struct wl_listener *listener, void *data) {
 	destroy->notify = handle_output_destroy;
 	wl_signal_add(&output->events.destroy, destroy);
 	outputs++;
+	newest = kms_output_from_wlr(output);
 }
 
 /* Whether there are so many outputs, now or soon. */
@@ -168,6 +178,23 @@ static void test_plugging(struct wl_event_loop *loop) {
 	tap_ok(wait_outputs(loop, 1), "and one that is plugged out");
 	plug(0, true);
 	tap_ok(wait_outputs(loop, 2), "which comes back");
+}
+
+static void test_link(struct wl_event_loop *loop) {
+	newest->base.enabled = true;
+	wl_signal_emit_mutable(&opened.events.change, NULL);
+	for (int waited = 0; waited < 100; waited += 10) {
+		wl_event_loop_dispatch(loop, 10);
+	}
+	bool before = newest->stale;
+	atomic_store(&is_lost, true);
+	wl_signal_emit_mutable(&opened.events.change, NULL);
+	for (int waited = 0; waited < PATIENCE_MS && !newest->stale; waited += 10) {
+		wl_event_loop_dispatch(loop, 10);
+	}
+	tap_ok(!before && newest->stale, "a link that is lost has its mode set again");
+	atomic_store(&is_lost, false);
+	newest->base.enabled = false;
 }
 
 static void test_hanging(struct wl_event_loop *loop) {
@@ -228,6 +255,7 @@ int main(void) {
 			"which knows its outputs when it starts");
 	const unsigned before = asked_by_display;
 	test_plugging(loop);
+	test_link(loop);
 	test_hanging(loop);
 	test_inactive(loop, &session);
 	wl_list_remove(&new_output.link);

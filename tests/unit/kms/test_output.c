@@ -28,6 +28,7 @@ static int connector_count;
 static unsigned looks; /* at what connectors there are */
 static bool refuses;   /* what is committed */
 static bool unlinks;   /* the writeback connector, by the last commit */
+static bool trains;    /* the link of the first connector, likewise */
 static bool has_memory;
 
 /* --- the device, as the code of kms/ sees it -------------------------------------------------- */
@@ -49,8 +50,9 @@ int __wrap_drmModeDestroyPropertyBlob(int fd, uint32_t id);
 int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t id) {
 	*connector = (struct kms_connector){.id = id, .possible_crtcs = 1};
 	for (uint32_t i = 0; i < KMS_CONNECTOR_PROPERTIES; i++) {
-		connector->properties[i] =
-				i == KMS_CONNECTOR_CRTC_ID || id == WRITEBACK ? i + 1 : 0;
+		bool there = i == KMS_CONNECTOR_CRTC_ID || i == KMS_CONNECTOR_LINK_STATUS ||
+				id == WRITEBACK;
+		connector->properties[i] = there ? i + 1 : 0;
 		connector->values[i] = 1;
 	}
 	return 0;
@@ -75,6 +77,13 @@ uint32_t __wrap_kms_fb_of_buffer(struct wl_list *list, int fd, struct wlr_buffer
 }
 
 int __wrap_kms_request_commit(struct kms_request *request, int fd, uint32_t flags, void *data) {
+	trains = false;
+	for (size_t i = 0; i < request->count; i++) {
+		const struct kms_setting *setting = &request->settings[i];
+		trains = trains ||
+				(setting->object == FIRST && setting->value == 0 &&
+						setting->property == KMS_CONNECTOR_LINK_STATUS + 1);
+	}
 	return refuses ? -EINVAL : request->error;
 }
 
@@ -213,6 +222,18 @@ static void test_crtc(struct kms_device *device) {
 	wlr_output_destroy(&other->base);
 }
 
+static void test_link(struct kms_device *device) {
+	struct kms_output *output = plug_in(device, FIRST);
+	tap_ok(show(output) && trains, "who turns an output on trains its link");
+	tap_ok(show(output) && !trains, "its frames do not");
+	output->base.needs_frame = false;
+	kms_output_link_lost(output);
+	tap_ok(output->base.needs_frame && show(output) && trains,
+			"when it is lost a frame is wanted, which trains it again");
+	tap_ok(show(output) && !trains, "once");
+	wlr_output_destroy(&output->base);
+}
+
 static void test_no_writeback(struct kms_device *device) {
 	struct kms_output *output = plug_in(device, FIRST);
 	kms_writeback_want(output);
@@ -301,6 +322,7 @@ int main(void) {
 	wlr_buffer_init(&picture, &picture_impl, WIDTH, HEIGHT);
 	connector_count = 2;
 	test_crtc(&device);
+	test_link(&device);
 	test_no_writeback(&device);
 	connector_count = 3;
 	test_no_memory(&device);
