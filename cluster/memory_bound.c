@@ -12,7 +12,7 @@
 
 #define PIXEL 4u	/* bytes per pixel */
 #define OWN_PICTURES 1u /* the fallback picture, beside those for frames */
-#define HELPERS 3u	/* threads for the log, the roles' state, and input */
+#define HELPERS 4u	/* threads for the log, the roles' state, input, and what is connected */
 #define CLOSERS 2u	/* two copies of the closer: our own, and libgid's */
 
 /* All in bytes. */

@@ -195,4 +195,4 @@ def test_memory_is_known_before(cockpit: Cockpit) -> None:
     display.wait_role("live")
     seal(cockpit, display)
     others = threads(display) - 1
-    assert others == int(found[3]) - 1, "all but the one that keeps the roles' state"
+    assert others == int(found[3]) - 2, "all but those of the roles' state and of a device"
