@@ -2,8 +2,10 @@
 #include "kms_writeback.h"
 
 #include <drm_fourcc.h>
+#include <errno.h>
 #include <linux/sync_file.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <wlr/util/log.h>
@@ -31,12 +33,8 @@ static void writeback_let_go(struct kms_writeback *writeback) {
 
 static void writeback_stop(struct kms_writeback *writeback) {
 	writeback_let_go(writeback);
-	if (writeback->fence_source != NULL) {
-		wl_event_source_remove(writeback->fence_source);
-		writeback->fence_source = NULL;
-	}
 	if (writeback->fence >= 0) {
-		close(writeback->fence);
+		close(writeback->fence); /* no other descriptor has it: `fences` forgets it, too */
 		writeback->fence = -1;
 	}
 	if (writeback->timeout != NULL) {
@@ -56,9 +54,13 @@ static void writeback_end(struct kms_writeback *writeback, bool written) {
 static int handle_fence(int fd, uint32_t mask, void *data) {
 	struct kms_writeback *writeback = data;
 	struct sync_file_info info = {0};
-	/* A device that cannot write signals its fence with an error. */
-	bool written = ioctl(fd, SYNC_IOC_FILE_INFO, &info) == 0 && info.status == 1;
-	writeback_end(writeback, written);
+	/* What was ready when the loop looked may have ended since, and another have begun. */
+	if (writeback->fence >= 0 &&
+			(ioctl(writeback->fence, SYNC_IOC_FILE_INFO, &info) < 0 ||
+					info.status != 0)) {
+		/* A device that cannot write signals its fence with an error. */
+		writeback_end(writeback, info.status == 1);
+	}
 	return 0;
 }
 
@@ -68,10 +70,26 @@ static int handle_timeout(void *data) {
 	return 0;
 }
 
+/* All that pictures are read back with is made here: none of them takes memory. */
+static int writeback_watch(struct kms_writeback *writeback) {
+	struct wl_event_loop *loop = writeback->output->device->loop;
+	if (writeback->fences < 0) {
+		writeback->fences = epoll_create1(EPOLL_CLOEXEC);
+	}
+	if (writeback->fence_source == NULL && writeback->fences >= 0) {
+		writeback->fence_source = wl_event_loop_add_fd(loop, writeback->fences,
+				WL_EVENT_READABLE, handle_fence, writeback);
+	}
+	if (writeback->timeout == NULL) {
+		writeback->timeout = wl_event_loop_add_timer(loop, handle_timeout, writeback);
+	}
+	return writeback->fence_source != NULL && writeback->timeout != NULL ? 0 : -ENOMEM;
+}
+
 struct kms_writeback *kms_writeback_create(struct kms_output *output) {
 	struct kms_writeback *writeback = calloc(1, sizeof(*writeback));
 	if (writeback != NULL) {
-		*writeback = (struct kms_writeback){.output = output, .fence = -1};
+		*writeback = (struct kms_writeback){.output = output, .fence = -1, .fences = -1};
 	}
 	return writeback;
 }
@@ -90,6 +108,12 @@ void kms_writeback_destroy(struct kms_writeback *writeback) {
 	kms_writeback_forget(writeback);
 	if (writeback->timeout != NULL) {
 		wl_event_source_remove(writeback->timeout);
+	}
+	if (writeback->fence_source != NULL) {
+		wl_event_source_remove(writeback->fence_source);
+	}
+	if (writeback->fences >= 0) {
+		close(writeback->fences);
 	}
 	free(writeback);
 }
@@ -188,14 +212,17 @@ void kms_writeback_add(struct kms_writeback *writeback, struct kms_request *requ
 
 void kms_writeback_sent(
 		struct kms_writeback *writeback, bool sets_mode, uint32_t width, uint32_t height) {
-	struct kms_device *device = writeback->output->device;
+	struct epoll_event event = {.events = EPOLLIN};
+	int fd = writeback->output->device->fd;
 	if (sets_mode) {
 		writeback_end(writeback, false); /* a writeback that was pending or asked for */
 		writeback->asked = false;
 		kms_dumb_finish(&writeback->picture);
 		writeback->linked = writeback->found;
 		if (writeback->found &&
-				kms_dumb_init(&writeback->picture, device->fd, width, height) < 0) {
+				(writeback_watch(writeback) < 0 ||
+						kms_dumb_init(&writeback->picture, fd, width,
+								height) < 0)) {
 			kms_dumb_finish(&writeback->picture); /* it is there, for nothing */
 		}
 		return;
@@ -204,15 +231,8 @@ void kms_writeback_sent(
 		return;
 	}
 	writeback->asked = false;
-	if (writeback->timeout == NULL) {
-		writeback->timeout =
-				wl_event_loop_add_timer(device->loop, handle_timeout, writeback);
-	}
-	writeback->fence_source = writeback->fence < 0 || writeback->timeout == NULL
-			? NULL
-			: wl_event_loop_add_fd(device->loop, writeback->fence, WL_EVENT_READABLE,
-					  handle_fence, writeback);
-	if (writeback->fence_source == NULL) {
+	if (writeback->fence < 0 ||
+			epoll_ctl(writeback->fences, EPOLL_CTL_ADD, writeback->fence, &event) < 0) {
 		writeback_end(writeback, false);
 		return;
 	}

@@ -24,8 +24,9 @@ struct kms_writeback {
 	struct kms_connector connector;
 	struct kms_dumb picture;
 	struct wlr_buffer *primary; /* locked: of the frame that is being written; NULL: none is */
-	int fence;		    /* -1: nothing is being written */
-	struct wl_event_source *fence_source, *timeout;
+	int fence;  /* the kernel gives one with each commit; -1: nothing is being written */
+	int fences; /* an epoll descriptor with that one; -1: not made yet */
+	struct wl_event_source *fence_source, *timeout; /* NULL: not made yet */
 	/* NULL: it failed, or took too long. The picture is valid during the call. */
 	void (*done)(void *data, const struct kms_dumb *picture);
 	void *data;

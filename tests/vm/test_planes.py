@@ -151,11 +151,11 @@ def unsealed(domains: Domains) -> Iterator[None]:
     tell_gidd(domains, "unseal")
 
 
-@pytest.mark.parametrize("planes", ["on", "off"])
+@pytest.mark.parametrize(("planes", "writeback"), [("on", 0), ("on", 2), ("off", 0)])
 @pytest.mark.usefixtures("unsealed")
-def test_a_frame_takes_no_memory(domains: Domains, planes: str) -> None:
-    """No library does either, while pictures change in a sealed domain: on their plane, and
-    composed."""
+def test_a_frame_takes_no_memory(domains: Domains, planes: str, writeback: int) -> None:
+    """No library does either, while pictures change in a sealed domain: on their plane, and read
+    back, or composed. The descriptor that the kernel gives for each writeback is not counted."""
     domains.run("ln", "-sfn", str(COUNTED), str(LINK))
     domains.run("sh", "-c", f"rm -rf {COUNTS}; mkdir {COUNTS}")
     write(domains, TOLD.name, b"")
@@ -173,7 +173,7 @@ def test_a_frame_takes_no_memory(domains: Domains, planes: str) -> None:
         copied, composed = cluster.role("lamp")["plane_copies"], cluster.status()["composed_frames"]
         return composed if planes == "off" else copied
 
-    configuration = DISPLAY.replace("planes=on", f"planes={planes}") + "writeback=0\n"
+    configuration = DISPLAY.replace("planes=on", f"planes={planes}") + f"writeback={writeback}\n"
     configuration += role("lamp", LAMP, "red")
     live = {checksum(screen((LAMP, lamp(i)))) for i in (0, 1)}
     with (
@@ -183,11 +183,12 @@ def test_a_frame_takes_no_memory(domains: Domains, planes: str) -> None:
         cluster.wait_shown(live, 60, "the lamp")
         tell_gidd(domains, "seal")
         cluster.wait(lambda: cluster.status()["sealed"], "it to hear of the seal")
-        frames, before = shown(), taken()
+        frames, read, before = shown(), cluster.role("lamp")["read_back"], taken()
         assert before["malloc"] > 0
         assert set(cluster.refreshes.next(120)) == live
         assert taken() == before
         assert shown() > frames
+        assert (cluster.role("lamp")["read_back"] > read) == (writeback > 0)
 
 
 def test_all_that_it_does_confined(domains: Domains) -> None:

@@ -7,6 +7,13 @@
 
 #include <drm_fourcc.h>
 #include <errno.h>
+#include <linux/sync_file.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <wlr/backend/interface.h>
 #include <wlr/interfaces/wlr_buffer.h>
 
@@ -30,6 +37,10 @@ static bool refuses;   /* what is committed */
 static bool unlinks;   /* the writeback connector, by the last commit */
 static bool trains;    /* the link of the first connector, likewise */
 static bool has_memory;
+static int32_t *fence;	 /* where the next commit puts one; NULL: nowhere */
+static int fence_status; /* of one that is signalled */
+static unsigned sources; /* of the event loop, that were made */
+static bool refuses_timers;
 
 /* --- the device, as the code of kms/ sees it -------------------------------------------------- */
 
@@ -46,6 +57,15 @@ drmModePropertyBlobRes *__wrap_drmModeGetPropertyBlob(int fd, uint32_t id);
 void __wrap_drmModeFreePropertyBlob(drmModePropertyBlobRes *blob);
 int __wrap_drmModeCreatePropertyBlob(int fd, const void *data, size_t size, uint32_t *id);
 int __wrap_drmModeDestroyPropertyBlob(int fd, uint32_t id);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+struct wl_event_source *__real_wl_event_loop_add_fd(struct wl_event_loop *loop, int fd,
+		uint32_t mask, wl_event_loop_fd_func_t func, void *data);
+struct wl_event_source *__wrap_wl_event_loop_add_fd(struct wl_event_loop *loop, int fd,
+		uint32_t mask, wl_event_loop_fd_func_t func, void *data);
+struct wl_event_source *__real_wl_event_loop_add_timer(
+		struct wl_event_loop *loop, wl_event_loop_timer_func_t func, void *data);
+struct wl_event_source *__wrap_wl_event_loop_add_timer(
+		struct wl_event_loop *loop, wl_event_loop_timer_func_t func, void *data);
 
 int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t id) {
 	*connector = (struct kms_connector){.id = id, .possible_crtcs = 1};
@@ -84,12 +104,45 @@ int __wrap_kms_request_commit(struct kms_request *request, int fd, uint32_t flag
 				(setting->object == FIRST && setting->value == 0 &&
 						setting->property == KMS_CONNECTOR_LINK_STATUS + 1);
 	}
+	if (fence != NULL) {
+		*fence = eventfd(0, EFD_CLOEXEC);
+		fence = NULL;
+	}
 	return refuses ? -EINVAL : request->error;
 }
 
 void __wrap_kms_request_set(
 		struct kms_request *request, uint32_t object, uint32_t property, uint64_t value) {
 	unlinks = unlinks || (object == WRITEBACK && value == 0);
+	if (object == WRITEBACK && property == KMS_CONNECTOR_WRITEBACK_OUT_FENCE_PTR + 1) {
+		fence = (int32_t *)(uintptr_t)value; // NOLINT(performance-no-int-to-ptr)
+	}
+}
+
+/* What a fence says, which is an eventfd here. */
+int __wrap_ioctl(int fd, unsigned long request, ...) {
+	va_list args;
+	va_start(args, request);
+	struct sync_file_info *info = va_arg(args, struct sync_file_info *);
+	va_end(args);
+	struct pollfd event = {.fd = fd, .events = POLLIN};
+	if (request != SYNC_IOC_FILE_INFO || poll(&event, 1, 0) < 0) {
+		return -1;
+	}
+	info->status = event.revents == POLLIN ? fence_status : 0;
+	return 0;
+}
+
+struct wl_event_source *__wrap_wl_event_loop_add_fd(struct wl_event_loop *loop, int fd,
+		uint32_t mask, wl_event_loop_fd_func_t func, void *data) {
+	sources++;
+	return __real_wl_event_loop_add_fd(loop, fd, mask, func, data);
+}
+
+struct wl_event_source *__wrap_wl_event_loop_add_timer(
+		struct wl_event_loop *loop, wl_event_loop_timer_func_t func, void *data) {
+	sources++;
+	return refuses_timers ? NULL : __real_wl_event_loop_add_timer(loop, func, data);
 }
 
 drmModeRes *__wrap_drmModeGetResources(int fd) {
@@ -260,6 +313,99 @@ static void test_no_memory(struct kms_device *device) {
 	wlr_output_destroy(&output->base);
 }
 
+static unsigned written, failed;
+
+static void handle_written(void *data, const struct kms_dumb *dumb) {
+	*(dumb != NULL ? &written : &failed) += 1;
+}
+
+/* A frame that is to be written back. */
+static bool show_and_write(struct kms_output *output) {
+	kms_writeback_ask(output, handle_written, NULL);
+	return show(output) && output->writeback->fence >= 0;
+}
+
+static void signal_fence(const struct kms_output *output, int status) {
+	fence_status = status;
+	eventfd_write(output->writeback->fence, 1);
+	wl_event_loop_dispatch(output->device->loop, 0);
+}
+
+/* The next descriptor's number, which is the lowest that is free. */
+static int next_descriptor(void) {
+	int fd = eventfd(0, EFD_CLOEXEC);
+	close(fd);
+	return fd;
+}
+
+static void test_written(struct kms_output *output) {
+	const unsigned before = sources;
+	const int next = next_descriptor();
+	bool shown = true;
+	written = failed = 0;
+	for (int i = 0; i < 10; i++) {
+		shown = show_and_write(output) && output->writeback->fence == next && shown;
+		signal_fence(output, 1);
+	}
+	tap_ok(shown && written == 10 && failed == 0, "10 pictures are written: %u", written);
+	tap_ok(sources == before && next_descriptor() == next,
+			"with the descriptors that the kernel gives, and nothing else: %u sources",
+			sources - before);
+	shown = show_and_write(output);
+	signal_fence(output, -EIO);
+	tap_ok(shown && failed == 1 && kms_writeback_is_ready(output),
+			"one that the device could not write");
+}
+
+/* Sets the mode again, which ends the writeback, and begins another one. */
+static int handle_first(int fd, uint32_t mask, void *data) {
+	struct kms_output *output = data;
+	eventfd_t value;
+	eventfd_read(fd, &value);
+	output->stale = true;
+	tap_ok(show(output) && failed == 1 && show_and_write(output), "a writeback, and another");
+	return 0;
+}
+
+/* The loop looks once for all that is ready: the fence was, but it is not there any more. */
+static void test_written_late(struct kms_output *output) {
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct wl_event_source *first = wl_event_loop_add_fd(
+			output->device->loop, fd, WL_EVENT_READABLE, handle_first, output);
+	written = failed = 0;
+	/* What was ready once keeps its place before `first` until the loop has looked again. */
+	wl_event_loop_dispatch(output->device->loop, 0);
+	bool shown = show_and_write(output);
+	eventfd_write(fd, 1);
+	signal_fence(output, 1);
+	tap_ok(shown && failed == 1 && written == 0 && !kms_writeback_is_ready(output),
+			"it is not taken for ended with the one before it");
+	signal_fence(output, 1);
+	tap_ok(failed == 1 && written == 1 && kms_writeback_is_ready(output), "and ends itself");
+	wl_event_source_remove(first);
+	close(fd);
+}
+
+static void test_writeback(struct kms_device *device) {
+	const int next = next_descriptor();
+	struct kms_output *output = plug_in(device, FIRST);
+	has_memory = true;
+	kms_writeback_want(output);
+	if (tap_ok(show(output) && kms_writeback_is_ready(output), "a writeback connector")) {
+		test_written(output);
+		test_written_late(output);
+	}
+	wlr_output_destroy(&output->base);
+	tap_ok(next_descriptor() == next, "all descriptors are closed with the output");
+	output = plug_in(device, FIRST);
+	refuses_timers = true;
+	kms_writeback_want(output);
+	tap_ok(show(output) && output->writeback->found && !kms_writeback_is_there(output),
+			"nothing is written back whose end could not be waited for");
+	refuses_timers = has_memory = false;
+	wlr_output_destroy(&output->base);
+}
+
 static void put_picture(struct kms_layer *layer) {
 	size_t stride;
 	if (kms_layer_begin(layer, &stride) != NULL) {
@@ -326,6 +472,7 @@ int main(void) {
 	test_no_writeback(&device);
 	connector_count = 3;
 	test_no_memory(&device);
+	test_writeback(&device);
 	test_layers(&device);
 	wlr_drm_format_set_finish(&planes[1].formats);
 	wlr_buffer_drop(&picture);
