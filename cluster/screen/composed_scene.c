@@ -122,6 +122,12 @@ static const struct composition_impl impl = {
 };
 
 struct composition *composed_scene_create(void) {
+	/*
+	 * Everything is composed into our own memory, which the check reads back. Direct scan-out
+	 * would put a client buffer that covers the output on the screen; from wlroots 0.19 on also
+	 * a smaller one.
+	 */
+	setenv("WLR_SCENE_DISABLE_DIRECT_SCANOUT", "1", 1);
 	struct scene *scene = calloc(1, sizeof(*scene));
 	struct wlr_scene *tree = scene != NULL ? wlr_scene_create() : NULL;
 	if (tree == NULL) {

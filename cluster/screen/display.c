@@ -97,12 +97,6 @@ static void add_part(struct wlr_backend *backend, void *data) {
 static int display_init_screens(
 		struct display *display, const struct screen_hooks *hooks, void *data) {
 	const struct cluster_config *config = display->config;
-	/*
-	 * Everything is composed into our own memory, which the check reads back. Direct scan-out
-	 * would put a client buffer that covers the output on the screen; from wlroots 0.19 on also
-	 * a smaller one.
-	 */
-	setenv("WLR_SCENE_DISABLE_DIRECT_SCANOUT", "1", 1);
 	display->screens = calloc(config->output_count, sizeof(*display->screens));
 	if (display->screens == NULL) {
 		return -ENOMEM;

@@ -192,6 +192,23 @@ static void test_forgotten(void) {
 	tap_ok(same, "what was spoiled is drawn again");
 }
 
+/* Alone on the screen, where wlroots would give the device its own memory. */
+static void test_covering(void) {
+	const int covering = 1;
+	for (int i = 0; i < 2; i++) {
+		struct wlr_output_state state;
+		for (int j = 0; j < PARTS; j++) {
+			part_show(ways[i].parts[j], j == covering);
+		}
+		part_set_picture(ways[i].parts[covering], pictures[covering][i]);
+		wlr_output_state_init(&state);
+		tap_ok(composition_build(ways[i].composition, &state) &&
+						state.buffer != &pictures[covering][i]->view.base,
+				"a picture that covers all is composed: way %d", i);
+		wlr_output_state_finish(&state);
+	}
+}
+
 /* --- outputs ---------------------------------------------------------------------------------- */
 
 struct outputs {
@@ -226,6 +243,7 @@ int main(void) {
 		test_same();
 		test_not_shown();
 		test_forgotten();
+		test_covering();
 	}
 	for (int i = 0; i < 2; i++) {
 		composition_detach_output(ways[i].composition);
