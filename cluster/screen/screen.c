@@ -406,10 +406,8 @@ static void screen_count_late(struct screen *screen, uint64_t begin) {
 	}
 }
 
+/* Never while a frame is pending: that of a virtual screen ends with screen_refresh(). */
 static void screen_frame(struct screen *screen) {
-	if (screen->refreshes.due != 0) {
-		return; /* its refresh triggers the next one */
-	}
 	struct spent begin = spent_until_now();
 	uint64_t now = begin.clock;
 	uint64_t wait = screen_delay(screen, now);
