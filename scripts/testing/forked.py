@@ -6,8 +6,10 @@ Such a test finds around it what a program finds that was started: see test_circ
 """
 
 import atexit
+import contextlib
 import ctypes
 import gc
+import io
 import os
 import runpy
 import signal
@@ -45,6 +47,8 @@ def prepare() -> None:
     global _is_prepared
     for name in ("pytest", "pytest_timeout", "numpy", "PIL.Image"):
         __import__(name)
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        sys.modules["pytest"].main(["--version"])  # and so it has its own parts as well
     gc.collect()
     gc.freeze()  # no child looks at it, and so it is copied for none
     _is_prepared = True
