@@ -16,6 +16,8 @@ from lib.program import BUILD, PATIENCE, TOP, wait_for
 from demo.demo import Demo
 from lab.domains import cockpit as cockpits
 
+LOOK_SECONDS = 0.5  # between looks at all programs of this machine
+
 
 class Place:
     """A domain that takes long to end, unless it is killed."""
@@ -112,11 +114,11 @@ def test_nothing_is_left_of_a_guest_that_boots(tmp_path: Path) -> None:
         start_new_session=True,
     )
     try:
-        wait_for(lambda: running("qemu-system-x86_64", mark), "the guest")
+        wait_for(lambda: running("qemu-system-x86_64", mark), "the guest", pause=LOOK_SECONDS)
     finally:
         os.killpg(demo.pid, signal.SIGINT)
     assert demo.wait(PATIENCE) != 0
-    wait_for(lambda: not running("", mark), "nothing of it to run")
+    wait_for(lambda: not running("", mark), "nothing of it to run", pause=LOOK_SECONDS)
 
 
 def running(name: str, mark: bytes) -> list[str]:
