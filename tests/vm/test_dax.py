@@ -237,6 +237,7 @@ def test_a_camera_captures_into_what_another_machine_reads(machines: Machines, r
 CAMERA = f"v4l2src device=/dev/video0 num-buffers=30 io-mode={{}} ! {CAPS}"
 
 
+@pytest.mark.at_length
 def test_a_drivers_dmabufs_are_copied_once_for_other_machines(machines: Machines) -> None:
     machines.run("cluster", "modprobe", "vivid")
     watch = "gidsrc domain=cluster stream=driver ! fakesink name=watch sync=false"
@@ -443,13 +444,8 @@ def test_gl_samples_a_camera_of_another_machine(
     assert stats["copied_frames"] == 0 and stats["frames"] > 0
 
 
-@pytest.mark.parametrize(
-    "limited",
-    [
-        pytest.param(False, id="module"),
-        pytest.param(True, id="no-memlock", marks=pytest.mark.at_length),
-    ],
-)
+@pytest.mark.at_length
+@pytest.mark.parametrize("limited", [False, True], ids=["module", "no-memlock"])
 def test_gidsrc_gives_dmabufs_of_windows(machines: Machines, place: Place, limited: bool) -> None:
     """Where it is told to. Without leave to lock memory it gives the same frames as before.
 

@@ -75,10 +75,12 @@ def test_a_domain_does_not_pose_as_another(machines: Machines) -> None:
     machines.wait_link("cluster", "down")
 
 
+@pytest.mark.at_length
 def test_where_the_machine_does_not_say_two_that_claim_one_number_are_refused(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A machine that others made, without indices."""
+    """A machine that others made, without indices. tests/unit/gidd/test_window_claims.c has what is
+    decided then, without a machine."""
 
     def without(*arguments: object) -> object:
         machine = describe(*arguments)

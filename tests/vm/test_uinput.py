@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""gid-input --uinput in a guest: whose kernel gives it to every compositor, as that of devices."""
+"""gid-input --uinput in a guest: whose kernel gives it to every compositor, as that of devices.
+
+What it asks of the kernel tests/unit/clients/test_uinput_taker.c has in the usual run.
+"""
 
 import signal
 
@@ -61,6 +64,7 @@ def take(machines: Machines) -> Running:
     return machines.start("open", BUILD / "clients/gid-input", *words, env=environment)
 
 
+@pytest.mark.at_length
 def test_one_that_is_killed(machines: Machines) -> None:
     """Its devices end with it, by which a compositor knows that nothing is pressed any more."""
     machines.run("open", "modprobe", "-a", "evdev", "uinput")
