@@ -19,6 +19,7 @@ from gid_vm.libvirt import to_xml
 from gid_vm.qemu import Machine
 
 from .access import own_folder
+from .booting import Booting
 from .configuration import (
     DEFAULT_CONFIG,
     DEFAULT_RUNTIME,
@@ -37,7 +38,6 @@ from .quadlet import to_quadlet
 from .reload import reload as reload_one
 from .start_lock import start_lock
 from .state import (
-    LINK_SECONDS,
     Runs,
     await_links,
     domain_state,
@@ -52,7 +52,6 @@ from .state import (
 )
 from .unit import serve
 
-GUEST_LINK_SECONDS = 180.0  # a guest boots first
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -139,18 +138,12 @@ def wait_for_links(configuration: Configuration, chosen: list[Runs]) -> None:
     """Until these, and others that run, have found each other where they share something."""
     names = {one.domain.name for one in chosen}
     guests = [one for one in chosen if isinstance(one, Guest)]
-    if guests and next(missing_links(configuration, names), None) is not None:
-        booting = ", ".join(guest.domain.name for guest in guests)
-        say(f"{booting}: booting, which takes minutes on a busy machine without KVM")
-
-    def look_at_guests() -> None:
-        for guest in guests:
-            if guest.pid() is None:
-                raise CockpitError(f"the guest {guest.domain.name} ended:\n{guest.last()}")
-
-    await_links(
-        configuration, names, GUEST_LINK_SECONDS if guests else LINK_SECONDS, look_at_guests
-    )
+    if not guests:
+        await_links(configuration, names)
+    elif next(missing_links(configuration, names), None) is not None:
+        booting = Booting(configuration, guests)
+        booting.begin()
+        await_links(configuration, names, booting.seconds, booting.look, booting.late)
 
 
 def say_what_next(configuration: Configuration, chosen: list[Runs]) -> None:

@@ -26,7 +26,7 @@ from gid_vm.qemu import Display, Machine, Port, Window
 from gid_vm.root import lent_folders
 
 from .access import KVM, READ, WRITE, check_place, give, identity, let_in, user_of
-from .configuration import CockpitError, Configuration, Domain, find_program
+from .configuration import CockpitError, Configuration, Domain, MachineKeys, find_program
 from .logs import Log, last_lines, log_folder, open_folder
 from .process import START_SECONDS, check_ours, handle, listener, pass_signals_on
 from .sandbox import dissolve, guest_share, put_into_share
@@ -39,7 +39,8 @@ KILL_SECONDS = 5.0
 ANSWER_SECONDS = 180.0  # it may still be about to boot
 TELL_SECONDS = 3.0  # until who waits for that is told
 FOREVER_SECONDS = 1e6
-LOGS = ("console.log", "qemu.log")
+CONSOLE = "console.log"
+LOGS = (CONSOLE, "qemu.log")
 GIVEN = "gidway.conf"  # beside the logs: a copy of what the guest has
 
 
@@ -58,6 +59,13 @@ def show_for(agent: Agent) -> Hear:
     return hear
 
 
+def accel_of(keys: MachineKeys) -> str:
+    """How its processor is made, `kvm` or `tcg`, which translates."""
+    if keys.accel != "auto":
+        return keys.accel
+    return probe_accel() if by_name(keys.arch).is_own else "tcg"
+
+
 def describe(configuration: Configuration, domain: Domain) -> Machine:
     """The machine of a guest, as the configuration has it. Makes nothing."""
     if domain.kind != "guest":
@@ -71,9 +79,7 @@ def describe(configuration: Configuration, domain: Domain) -> Machine:
         raise CockpitError(
             f"domain {domain.name}: a guest of {arch.name} has no NVDIMMs: no window-kind=dax"
         )
-    machine = Machine(domain.name, keys.accel, keys.memory_mib, keys.cpus, arch=arch)
-    if keys.accel == "auto":
-        machine.accel = probe_accel() if arch.is_own else "tcg"
+    machine = Machine(domain.name, accel_of(keys), keys.memory_mib, keys.cpus, arch=arch)
     machine.kernel, machine.initramfs = keys.kernel, keys.initrd
     machine.kernel_arguments = keys.append.split()
     machine.disks = list(keys.disks)

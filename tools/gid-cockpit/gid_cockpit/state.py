@@ -4,6 +4,7 @@
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import gid_console
 
@@ -78,7 +79,12 @@ def is_file(report: dict, path: Path) -> bool:
 # --- links ---
 
 
-def missing_links(configuration: Configuration, names: set[str]) -> Iterator[str]:
+class MissingLink(NamedTuple):
+    ends: set[str]
+    why: str
+
+
+def missing_links(configuration: Configuration, names: set[str]) -> Iterator[MissingLink]:
     """Why the domains of these names, and others that run, are not all joined yet."""
     here = {one.name for one in configuration.domains if runs(configuration, one).pid() is not None}
     for domain in configuration.domains:
@@ -90,21 +96,22 @@ def missing_links(configuration: Configuration, names: set[str]) -> Iterator[str
         for ends, link in pairs:
             if link["state"] != "up" and ends <= here and ends & names:
                 one, other = sorted(ends, key=lambda name: name != domain.name)
-                yield f"the link of {one} to {other} is not up: {link['why']}"
+                yield MissingLink(ends, f"the link of {one} to {other} is not up: {link['why']}")
 
 
 def await_links(
     configuration: Configuration,
     names: set[str],
     seconds: float = LINK_SECONDS,
-    look: Callable[[], None] = lambda: None,
+    look: Callable[[MissingLink], None] = lambda _: None,
+    late: Callable[[MissingLink], str] = lambda missing: missing.why,
 ) -> None:
-    """Until none is missing. `look` is called meanwhile. CockpitError: not in this time."""
+    """Until none is missing. `look` is called meanwhile. CockpitError: not in this time, `late`."""
     end = time.monotonic() + seconds
     while (missing := next(missing_links(configuration, names), None)) is not None:
-        look()
+        look(missing)
         if time.monotonic() > end:
-            raise CockpitError(missing)
+            raise CockpitError(late(missing))
         time.sleep(0.05)
 
 
