@@ -2,10 +2,15 @@
 """gid-cockpit up, while a guest boots that the test plays."""
 
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from gid_cockpit import booting
+from gid_cockpit import booting, machine
+from gid_cockpit.configuration import Configuration, Domain, MachineKeys
+from lib.program import PATIENCE, wait_for
 from test_cockpit import Tool, tool  # noqa: F401
 
 from lab.domains.configuration import configuration
@@ -46,3 +51,43 @@ def test_a_guest_that_takes_long(tool: Tool, accel: str, monkeypatch: pytest.Mon
     assert first.endswith(", after 1 s. The guests go on booting.")
     assert then == [f"Whether it is up: {command} status", f"What open says: {command} logs open"]
     assert result.returncode == 1
+
+
+# It listens to its button from the third press on, and needs a while to end then.
+QEMU = """
+import contextlib, json, socket, sys, time
+presses = 0
+with socket.socket(socket.AF_UNIX) as monitor:
+    monitor.bind(sys.argv[1])
+    monitor.listen()
+    while presses < 3:
+        connection, _ = monitor.accept()
+        with contextlib.suppress(OSError), connection, connection.makefile("rw") as file:
+            print(json.dumps({"QMP": {}}), file=file, flush=True)
+            for line in file:
+                presses += json.loads(line)["execute"] == "system_powerdown"
+                print(json.dumps({"return": {}}), file=file, flush=True)
+    time.sleep(0.5)
+sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize(("accel", "seconds"), [("tcg", 0.0), ("kvm", 0.0), ("tcg", 20.0)])
+def test_a_power_button_that_is_not_heard_yet(
+    tmp_path: Path, accel: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is pressed again; a guest that never hears it is ended."""
+    keys = MachineKeys(accel=accel, disks=(tmp_path / "disk",))
+    domain = Domain("open", 1, None, frozenset(), "guest", machine=keys)
+    one = machine.Guest(Configuration(tmp_path / "conf", tmp_path, (domain,)), domain)
+    one.folder.mkdir()
+    monkeypatch.setattr(machine, "PRESS_SECONDS", 0.1)
+    which = "TRANSLATED_OFF_SECONDS" if accel == "tcg" else "POWER_OFF_SECONDS"
+    monkeypatch.setattr(machine, which, seconds)
+    with subprocess.Popen([sys.executable, "-c", QEMU, str(one.monitor)]) as qemu:
+        try:
+            wait_for(one.pid, "its monitor")
+            assert one.stop()
+            assert qemu.wait(PATIENCE) == (7 if seconds > 0.0 else -15)
+        finally:
+            qemu.kill()

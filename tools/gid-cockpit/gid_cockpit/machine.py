@@ -34,6 +34,10 @@ from .sandbox import dissolve, guest_share, put_into_share
 LINK_PORT = "org.gidway.link"
 POOL_VECTORS = 64  # GID_BELLS_POOL: of a doorbell device, for all who ring it together
 POWER_OFF_SECONDS = 30.0
+TRANSLATED_OFF_SECONDS = 60.0  # of a distribution, beside 15 processes at each processor: 37
+# Its system listens to the button late in its boot, or minutes after it on a busy machine. Until
+# then it is pressed in vain.
+PRESS_SECONDS = 5.0
 ASKED_SECONDS = 10.0  # for its agent to listen, which it does not while a command is run there
 KILL_SECONDS = 5.0
 ANSWER_SECONDS = 180.0  # it may still be about to boot
@@ -324,8 +328,7 @@ class Guest:
         try:
             with handle(pid, f"QEMU of {self.domain.name}") as descriptor:
                 check_ours(pid, self.folder, f"QEMU of {self.domain.name}")
-                told = self._power_off(pid)
-                if not told or not self._ends(descriptor, POWER_OFF_SECONDS):
+                if not self._powers_off(pid, descriptor):
                     for number in (signal.SIGTERM, signal.SIGKILL):
                         signal.pidfd_send_signal(descriptor, number)
                         if self._ends(descriptor, KILL_SECONDS):
@@ -335,23 +338,37 @@ class Guest:
         dissolve(self.domain.name)
         return True
 
-    def _power_off(self, pid: int) -> bool:
+    def _powers_off(self, pid: int, descriptor: int) -> bool:
         """By its agent; a guest that has its own system by its power button. False: it is deaf."""
         try:
             if self.has_own_system():
+                return self._hears_button(pid, descriptor)
+            self._tell_agent(pid)
+        except (OSError, GuestError):
+            return False
+        return self._ends(descriptor, POWER_OFF_SECONDS)
+
+    def _hears_button(self, pid: int, descriptor: int) -> bool:
+        translated = accel_of(self.domain.machine) == "tcg"
+        end = time.monotonic() + (TRANSLATED_OFF_SECONDS if translated else POWER_OFF_SECONDS)
+        while (left := end - time.monotonic()) > 0:
+            try:
                 with Monitor(self.monitor, pid) as monitor:
                     monitor.execute("system_powerdown")
+            except MonitorError:
+                return self._ends(descriptor, KILL_SECONDS)  # it is about to end
+            if self._ends(descriptor, min(left, PRESS_SECONDS)):
                 return True
-            agent = Agent(self.folder / "agent.sock", pid=pid)
-            agent.connect(time.monotonic() + 1, lambda: True)
-            try:
-                agent.wait_ready(ASKED_SECONDS)
-                agent.power_off()
-            finally:
-                agent.close()
-        except (OSError, GuestError, MonitorError):
-            return False
-        return True
+        return False
+
+    def _tell_agent(self, pid: int) -> None:
+        agent = Agent(self.folder / "agent.sock", pid=pid)
+        agent.connect(time.monotonic() + 1, lambda: True)
+        try:
+            agent.wait_ready(ASKED_SECONDS)
+            agent.power_off()
+        finally:
+            agent.close()
 
     @staticmethod
     def _ends(descriptor: int, timeout: float) -> bool:
