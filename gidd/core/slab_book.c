@@ -15,6 +15,7 @@
 #define ENTRIES 8192u
 /* An entry that nobody claims in this many runs is removed. */
 #define RUNS_MAX 8u
+#define READ_AT_ONCE 256u /* entries, of which ENTRIES is a multiple */
 
 struct entry {
 	uint32_t number; /* 0: the entry is free */
@@ -58,12 +59,24 @@ static void write_entry(struct slab_book *book, uint32_t place) {
 	}
 }
 
+/* Takes over the entries that are in use: the pages of all others are never written, and so take no
+ * memory. */
 static bool read_all(struct slab_book *book) {
 	uint64_t magic = 0;
-	return pread(book->fd, &magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-			magic == MAGIC &&
-			pread(book->fd, book->entries, sizeof(book->entries), sizeof(magic)) ==
-			(ssize_t)sizeof(book->entries);
+	bool good = pread(book->fd, &magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+			magic == MAGIC;
+	for (uint32_t place = 0; good && place < ENTRIES; place += READ_AT_ONCE) {
+		struct entry some[READ_AT_ONCE];
+		good = pread(book->fd, some, sizeof(some),
+				       (off_t)(sizeof(magic) + place * sizeof(some[0]))) ==
+				(ssize_t)sizeof(some);
+		for (uint32_t i = 0; good && i < READ_AT_ONCE; i++) {
+			if (some[i].number != 0) {
+				book->entries[place + i] = some[i];
+			}
+		}
+	}
+	return good;
 }
 
 /* Writes the magic number last: without it the file is no book. */
@@ -83,9 +96,12 @@ struct slab_book *slab_book_open(int fd) {
 	book->is_known = read_all(book);
 	for (uint32_t i = 0; i < ENTRIES; i++) {
 		struct entry *entry = &book->entries[i];
+		if (entry->number == 0) {
+			continue;
+		}
 		if (!book->is_known || entry->number > GID_SLAB_MAX || entry->runs >= RUNS_MAX) {
 			*entry = (struct entry){0};
-		} else if (entry->number != 0) {
+		} else {
 			entry->runs++;
 		}
 	}
