@@ -3,12 +3,12 @@
 """How large the smallest gidway is: libgid, gidd and the elements, on disk and in memory.
 
 It is built for size and without any other part, in the folder `small` of the build folder, and
-installed stripped. Each file is optimized as a whole. It has no tables for backtraces, relocations in their packed form, and no gaps
-between its segments. That installation is what runs: two domains, then a live picture of 640x480
-from one to the other. Of gidd's memory `resident` counts all pages that it has mapped. Those of
-`libraries` (libc, libsystemd and what that takes) are mostly mapped by others, too: the kernel maps
-what lies around a page that is used, as far as it is in memory anyway. `own` is what only this gidd
-has.
+installed stripped. Each file is optimized as a whole, without tables for backtraces, with packed
+relocations and no gaps between its segments. That installation is what runs: two domains, then a
+live picture of 640x480 from one to the other. Of gidd's memory `resident` counts all pages that it
+has mapped. Those of `libraries` (libc, libsystemd and what that takes) are mostly mapped by others,
+too: the kernel maps what lies around a page that is used, as far as it is in memory anyway. `own`
+is what only this gidd has.
 """
 
 import os
