@@ -8,7 +8,7 @@ relocations and no gaps between its segments. That installation is what runs: tw
 live picture of 640x480 from one to the other. Of gidd's memory `resident` counts all pages that it
 has mapped. Those of `libraries` (libc, libsystemd and what that takes) are mostly mapped by others,
 too: the kernel maps what lies around a page that is used, as far as it is in memory anyway. `own`
-is what only this gidd has.
+is what only this gidd has: the pages that it has written to.
 """
 
 import os
@@ -46,8 +46,8 @@ def made(*command: str | Path) -> None:
 
 def install(folder: Path, target: Path) -> None:
     """Builds in the one, and installs below the other as if that were /."""
-    if not (folder / "build.ninja").exists():
-        made("meson", "setup", folder, common.TOP, *OPTIONS)
+    again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
+    made("meson", "setup", *again, folder, common.TOP, *OPTIONS)
     made("ninja", "-C", folder)
     made("meson", "install", "-C", folder, "--no-rebuild", "--strip", "--destdir", target)
 
@@ -69,7 +69,7 @@ def memory(pid: int) -> dict[str, int]:
     for line in Path(f"/proc/{pid}/smaps").read_text().splitlines():
         if (mapping := re.match(r"[0-9a-f]+-[0-9a-f]+ .{4} \w+ \S+ \d+ *(.*)", line)) is not None:
             of_library = ".so" in Path(mapping[1]).name
-        elif (value := re.match(r"(Rss|Private_Clean|Private_Dirty): +(\d+) kB", line)) is not None:
+        elif (value := re.match(r"(Rss|Private_Dirty): +(\d+) kB", line)) is not None:
             name, size = value[1], int(value[2])
             kib["resident" if name == "Rss" else "own"] += size
             kib["libraries"] += size if name == "Rss" and of_library else 0
