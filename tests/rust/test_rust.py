@@ -5,39 +5,19 @@ No build needs them: where there is no cargo they are skipped.
 """
 
 import re
-import shutil
 import signal
-import subprocess
 from collections.abc import Callable
 
 import gid
 import numpy as np
 import pytest
 from lib.cockpit import Cockpit
+from lib.crates import CRATES, PATIENCE, TARGET, WITH_CARGO, cargo
 from lib.faults import PROTECTED, STREAM, faults_of
 from lib.keys import write_key
-from lib.program import BUILD, TOP, Program, devenv, wait_for
+from lib.program import Program, devenv, wait_for
 
-CRATES = TOP / "rust"
-TARGET = BUILD / "rust"  # as ./run rust has it
-PATIENCE = 600.0  # the first time packages are fetched
-
-pytestmark = [
-    pytest.mark.skipif(
-        shutil.which("cargo") is None,
-        reason="there is no cargo: ./run rust and ./run assurance bring it",
-    ),
-    pytest.mark.timeout(4 * PATIENCE),
-]
-
-
-def cargo(*words: str, **env: str) -> subprocess.CompletedProcess:
-    words = ("cargo", *words, "--quiet", "--locked")
-    env = devenv() | {"CARGO_TARGET_DIR": str(TARGET)} | env
-    return subprocess.run(
-        words, cwd=CRATES, env=env, capture_output=True, text=True, timeout=PATIENCE
-    )
-
+pytestmark = [*WITH_CARGO, pytest.mark.timeout(4 * PATIENCE)]
 
 Start = Callable[..., Program]
 
@@ -45,7 +25,7 @@ Start = Callable[..., Program]
 @pytest.fixture
 def example(cockpit: Cockpit) -> Start:
     """Starts an example of the crate in a domain."""
-    built = cargo("build", "--examples", "--all-features")
+    built = cargo(CRATES, "build", "--examples", "--all-features")
     assert built.returncode == 0, built.stderr
 
     def start(domain: str, name: str, *words: object) -> Program:
@@ -58,11 +38,12 @@ def example(cockpit: Cockpit) -> Start:
 
 def test_the_crates_own_tests(cockpit: Cockpit) -> None:
     sockets = {f"GID_TEST_{name.upper()}": str(cockpit.socket(name)) for name in cockpit.domains}
-    done = cargo("test", "--all-targets", "--all-features", GID_ANSWER_SECONDS="30", **sockets)
+    words = ("test", "--all-targets", "--all-features")
+    done = cargo(CRATES, *words, GID_ANSWER_SECONDS="30", **sockets)
     print(done.stdout, done.stderr)
     assert done.returncode == 0
     assert len(re.findall(r"^test result: ok", done.stdout, re.M)) >= 2
-    assert sum(map(int, re.findall(r"(\d+) passed", done.stdout))) >= 24
+    assert sum(map(int, re.findall(r"(\d+) passed", done.stdout))) >= 25
 
 
 @pytest.mark.parametrize(("format", "planes"), [("XR24", 1), ("NV12", 2), ("R8", 1)])

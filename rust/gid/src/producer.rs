@@ -305,6 +305,12 @@ impl<'p> Slot<'p> {
         }
     }
 
+    /// Which of the producer's slots it is, from 0: for who draws only what changed since it last had
+    /// this one.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
     /// All of its memory, as the layout has it: plane after plane, each where its offset is.
     pub fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the slot is ours alone while we have it, and as large. Its address stays.

@@ -99,6 +99,24 @@ fn each_frame_arrives_as_it_was_sent() {
 }
 
 #[test]
+fn a_slot_is_known_by_its_number() {
+    let domain = domain("OPEN");
+    let options = ProducerOptions::default();
+    let mut producer = domain
+        .producer("rust/slots", format("R8"), 64, 48, &options)
+        .unwrap();
+    let mut drawn = vec![0; options.slots as usize];
+    for value in 1..=9 {
+        let mut slot = producer.slot(Some(LONG)).unwrap();
+        let before = std::mem::replace(&mut drawn[slot.index() as usize], value);
+        assert_eq!(slot.plane(0)[0], before, "what was drawn there last");
+        slot.plane(0).fill(value);
+        slot.send().unwrap();
+    }
+    assert!(drawn.iter().filter(|&&value| value > 0).count() > 1);
+}
+
+#[test]
 fn what_was_found_goes_beside_the_picture() {
     let (_domain, consumer) = consumer("rust/metadata", ConsumerOptions::default());
     const SIZES: [usize; 4] = [0, 5, 16384, 1];
