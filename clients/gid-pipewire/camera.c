@@ -339,14 +339,27 @@ static void handle_param_changed(void *data, uint32_t id, const struct spa_pod *
 	}
 }
 
-static void handle_state_changed(void *data, enum pw_stream_state old, enum pw_stream_state state,
+/* Of the first reader alone: some try again and again. */
+static void camera_tell_unable(struct camera *camera, const char *error) {
+	if (!camera->told_unable) {
+		warnx("%s: a reader gets no picture: %s", camera->options->stream,
+				error != NULL ? error : "PipeWire does not say why");
+	}
+	camera->told_unable = true;
+}
+
+/* PipeWire tells us as an error, too, that one reader cannot be served: then the state stays. */
+static void handle_state_changed(void *data, enum pw_stream_state old, enum pw_stream_state told,
 		const char *error) {
 	struct camera *camera = data;
+	enum pw_stream_state state = pw_stream_get_state(camera->stream, NULL);
 	camera->streaming = state == PW_STREAM_STATE_STREAMING;
 	if (camera->finishing) {
 		return; /* we end the connection */
 	}
-	if (state == PW_STREAM_STATE_ERROR) {
+	if (told == PW_STREAM_STATE_ERROR && state != PW_STREAM_STATE_ERROR) {
+		camera_tell_unable(camera, error);
+	} else if (state == PW_STREAM_STATE_ERROR) {
 		camera_end(camera, "PipeWire", error != NULL ? error : "it failed");
 	} else if (state == PW_STREAM_STATE_UNCONNECTED && old != PW_STREAM_STATE_UNCONNECTED) {
 		camera_end(camera, "PipeWire", "it ended the connection");

@@ -428,6 +428,18 @@ def test_browsers(pipewire: Pipewire, cockpit: Cockpit, tmp_path: Path, format: 
     assert counts["copied"] >= 2 and counts["forms"] == 1, counts
 
 
+def test_a_reader_that_can_have_no_picture(pipewire: Pipewire, send: Send) -> None:
+    """It asks for another format. The camera stays for those that come then."""
+    paint(send(), 50)
+    camera = pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    unable = pipewire.browser("NV12", WIDTH, HEIGHT, pipewire.folder / "none")
+    assert unable.wait() == 1, unable.said()
+    camera.wait_output("movie: a reader gets no picture: ")
+    pipewire.reader().wait_picture(50)
+    assert camera.stop() == 0, camera.stderr
+
+
 def test_others_read_what_is_made_for_browsers(pipewire: Pipewire, send: Send) -> None:
     """All planes lie in one piece there."""
     paint(send("NV12"), 99)
