@@ -14,7 +14,6 @@
 /* Black, in the highest byte of a sample. */
 #define LUMA_BLACK 16
 #define CHROMA_GREY 128
-#define SLOT_ALIGN 65536u // a page of any machine
 
 uint8_t *slots_own(const struct slots *slots, uint32_t number) {
 	return slots->own[number].data;
@@ -132,12 +131,11 @@ static int init_packed(struct slots *slots, const struct gid_box *packed) {
 int slots_init(struct slots *slots, const struct gid_layout *layout, const struct gid_box *packed) {
 	*slots = (struct slots){.layout = *layout, .own_layout = *layout};
 	int error = packed != NULL ? init_packed(slots, packed) : 0;
-	uint64_t size = gid_layout_size(&slots->own_layout);
-	if (layout->modifier != DRM_FORMAT_MOD_LINEAR || size == 0 ||
-			size > INT32_MAX / OWN_SLOTS) {
+	slots->size = gid_layout_size(&slots->own_layout);
+	if (layout->modifier != DRM_FORMAT_MOD_LINEAR || slots->size == 0 ||
+			slots->size > INT32_MAX / OWN_SLOTS) {
 		return -ENOTSUP;
 	}
-	slots->size = (size + SLOT_ALIGN - 1) & ~(uint64_t)(SLOT_ALIGN - 1);
 	for (uint32_t i = 0; i < OWN_SLOTS && error == 0; i++) {
 		error = own_slot_init(&slots->own[i], slots->size);
 	}
@@ -251,7 +249,7 @@ struct slots_place slots_place(const struct slots *slots, uint32_t number) {
 	return (struct slots_place){
 			.fd = slab->info.fd,
 			.offset = (uint32_t)(slab->info.offset + slot * slab->info.slot_size),
-			.size = (uint32_t)slab->info.slot_size,
+			.size = (uint32_t)slots->size,
 			.dmabuf = slab->info.memory == GID_MEMORY_DMABUF,
 	};
 }

@@ -36,7 +36,7 @@ struct slots {
 		uint8_t *data; // NULL: there is none
 		int fd;	       // which can only be read by whoever gets it
 	} own[OWN_SLOTS];
-	uint64_t size; // of an own slot, bytes
+	uint64_t size; // of a picture, bytes: PipeWire wants the same of all buffers
 };
 
 /* Where a slot is, for who maps it. */

@@ -81,10 +81,10 @@ class Pipewire:
             BUILD / "clients/gid-pipewire", "--domain=open", "--stream=movie", *options
         )
 
-    def browser(self, format: str, width: int, height: int, file: Path) -> Program:
+    def browser(self, format: str, width: int, height: int, file: Path, *more: str) -> Program:
         """What reads as browsers do, of which a format has a name of PipeWire's."""
         program = BUILD / "tests/lib/programs/webrtc-reader"
-        return self.start(program, CAMERA, format, str(width), str(height), file)
+        return self.start(program, CAMERA, format, str(width), str(height), file, *more)
 
     def reader(self, format: str = "R8", camera: str = CAMERA) -> "Reader":
         """GStreamer's, which writes each picture into a file, as it is."""
@@ -426,6 +426,20 @@ def test_browsers(pipewire: Pipewire, cockpit: Cockpit, tmp_path: Path, format: 
     assert camera.stop() == 0, camera.stderr
     counts = json.loads(camera.stdout)
     assert counts["copied"] >= 2 and counts["forms"] == 1, counts
+
+
+def test_a_reader_for_which_pipewire_maps_pictures(
+    pipewire: Pipewire, send: Send, tmp_path: Path
+) -> None:
+    """It does that where all are of one size."""
+    producer = send("YUYV")
+    with producer.slot(timeout=60) as picture:
+        picture[...] = 99
+    pipewire.camera()
+    wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
+    file = tmp_path / "pictures"
+    reader = pipewire.browser("YUY2", WIDTH, HEIGHT, file, "any")
+    wait_for(lambda: file.exists() and set(file.read_bytes()) == {99}, lambda: reader.said())
 
 
 def test_a_reader_that_can_have_no_picture(pipewire: Pipewire, send: Send) -> None:

@@ -7,6 +7,9 @@
  * maps a buffer from `mapoffset` on, and counts that once more from where it mapped. It knows of
  * one piece of memory for all planes, and does not look where in it a picture begins. So a camera
  * that gives other memory has it end by a signal, or write something else.
+ *
+ * With `any` behind FILE it reads as most other programs do: at any rate, and where PipeWire has
+ * mapped a picture.
  */
 #include <err.h>
 #include <errno.h>
@@ -44,6 +47,7 @@ struct reader {
 	struct pw_main_loop *loop;
 	struct pw_stream *stream;
 	const struct format *format;
+	bool any;
 	uint32_t width, height, size; /* of a picture, bytes */
 	FILE *file;
 };
@@ -64,18 +68,26 @@ static uint32_t bytes_of_picture(const struct reader *reader) {
 	return reader->format->planar ? first + half * 2 : first;
 }
 
+static void write_picture(const struct reader *reader, const uint8_t *picture) {
+	fwrite(picture, 1, reader->size, reader->file);
+	fflush(reader->file);
+}
+
 static void take(const struct reader *reader, const struct spa_data *data) {
 	if (data->chunk->size != reader->size) {
 		errx(EXIT_FAILURE, "a picture has %u bytes, not %u", data->chunk->size,
 				reader->size);
+	}
+	if (reader->any) {
+		write_picture(reader, (const uint8_t *)data->data + data->chunk->offset);
+		return;
 	}
 	uint8_t *mapped = mmap(
 			NULL, data->maxsize, PROT_READ, MAP_SHARED, (int)data->fd, data->mapoffset);
 	if (mapped == MAP_FAILED) {
 		err(EXIT_FAILURE, "a picture cannot be mapped");
 	}
-	fwrite(mapped + data->mapoffset, 1, reader->size, reader->file);
-	fflush(reader->file);
+	write_picture(reader, mapped + data->mapoffset);
 	munmap(mapped, data->maxsize);
 }
 
@@ -141,13 +153,14 @@ static const struct pw_stream_events events = {
 static int connect_to(struct reader *reader, const char *node) {
 	uint8_t bytes[1024];
 	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
+	struct spa_fraction rate = {reader->any ? 0 : RATE, 1};
 	const struct spa_pod *format = spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_Format,
 			SPA_PARAM_EnumFormat, SPA_FORMAT_mediaType,
 			SPA_POD_Id(SPA_MEDIA_TYPE_video), SPA_FORMAT_mediaSubtype,
 			SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw), SPA_FORMAT_VIDEO_format,
 			SPA_POD_Id(reader->format->format), SPA_FORMAT_VIDEO_size,
 			SPA_POD_Rectangle(&SPA_RECTANGLE(reader->width, reader->height)),
-			SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&SPA_FRACTION(RATE, 1)));
+			SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&rate));
 	struct pw_properties *properties = pw_properties_new(PW_KEY_MEDIA_TYPE, "Video",
 			PW_KEY_MEDIA_CATEGORY, "Capture", PW_KEY_MEDIA_ROLE, "Camera",
 			PW_KEY_TARGET_OBJECT, node, NULL);
@@ -167,14 +180,15 @@ static void handle_signal(void *data, int number) {
 }
 
 int main(int argc, char **argv) {
-	if (argc != 6) {
-		errx(EXIT_FAILURE, "usage: webrtc-reader NODE FORMAT WIDTH HEIGHT FILE");
+	if (argc != 6 && (argc != 7 || strcmp(argv[6], "any") != 0)) {
+		errx(EXIT_FAILURE, "usage: webrtc-reader NODE FORMAT WIDTH HEIGHT FILE [any]");
 	}
 	struct reader reader = {
 			.format = find_format(argv[2]),
 			.width = (uint32_t)strtoul(argv[3], NULL, 10),
 			.height = (uint32_t)strtoul(argv[4], NULL, 10),
 			.file = fopen(argv[5], "w"),
+			.any = argc == 7,
 	};
 	if (reader.file == NULL) {
 		err(EXIT_FAILURE, "%s", argv[5]);
