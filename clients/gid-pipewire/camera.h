@@ -50,8 +50,8 @@ struct camera {
 	struct gid_frame fetching;    // whose memory is being asked for
 	struct gid_frame next;	      // newer, and in memory that is not known, either
 	bool is_fetching, has_next, filled, failed, finishing;
-	bool is_passed;	 // what is fetched is older than what was shown since
-	bool told_fault; // why a frame was left out
+	bool is_passed;	  // what is fetched is older than what was shown since
+	bool told_fault;  // why a frame was left out
 	bool told_unable; // why a reader gets none
 	bool is_early; // what is fetched has another form, and PipeWire is to be told of that later
 	uint64_t tick_ns;    // how often on_tick() comes
