@@ -21,12 +21,14 @@ WIDTH, HEIGHT = 320, 240
 QUARTERS = [(200, 40, 40), (40, 200, 40), (40, 40, 200), (200, 200, 40)]
 BLACK = [(0, 0, 0)] * 4
 SENDER = f"""
-import gid, numpy as np, time
-pixels = np.zeros(({HEIGHT}, {WIDTH}, 4), np.uint8)
-for number, colour in enumerate({QUARTERS}):
+import gid, numpy as np, sys, time
+format = sys.argv[1]
+pixels = np.full(({HEIGHT}, {WIDTH}, 4), 255, np.uint8)
+quarters = np.array({QUARTERS})[:, :: 1 if format == "AB24" else -1]
+for number, colour in enumerate(quarters):
     y, x = number // 2 * {HEIGHT // 2}, number % 2 * {WIDTH // 2}
-    pixels[y : y + {HEIGHT // 2}, x : x + {WIDTH // 2}, :3] = colour[::-1]
-with gid.Domain() as domain, domain.producer("movie", "XR24", {WIDTH}, {HEIGHT}) as producer:
+    pixels[y : y + {HEIGHT // 2}, x : x + {WIDTH // 2}, :3] = colour
+with gid.Domain() as domain, domain.producer("movie", format, {WIDTH}, {HEIGHT}) as producer:
     while True:
         producer.submit(pixels)
         time.sleep(1 / 15)
@@ -116,6 +118,11 @@ def page() -> Iterator[Page]:
     page.server.server_close()
 
 
+def send(cockpit: Cockpit, format: str) -> Program:
+    """In XR24 or AB24."""
+    return cockpit.run("open", [sys.executable, "-c", SENDER, format])
+
+
 def start(pipewire: Pipewire, name: str, folder: Path, address: str) -> Program:
     if name == "chromium":
         return pipewire.start(name, *CHROMIUM, f"--user-data-dir={folder}", address)
@@ -131,7 +138,7 @@ def test_a_browser(
     """It lists the camera by its name, shows it, and goes on when the domain that has it dies."""
     if shutil.which(name) is None:
         pytest.skip(f"needs more: ./run shell --with {name} -- ./run test pipewire")
-    sender = cockpit.run("open", [sys.executable, "-c", SENDER])
+    sender = send(cockpit, "XR24")
     pipewire.camera("--browsers", "--description=Rear camera")
     wait_for(lambda: CAMERA in pipewire.nodes(), "the camera")
     browser = start(pipewire, name, tmp_path, page.address)
@@ -141,6 +148,6 @@ def test_a_browser(
     cockpit.gidds["open"].kill()
     wait_for(lambda: page.shows(BLACK), lambda: f"black: {page.seen}")
     cockpit.start("open")
-    cockpit.run("open", [sys.executable, "-c", SENDER])
+    send(cockpit, "XR24")
     wait_for(lambda: page.shows(QUARTERS), lambda: f"the picture again: {page.seen}")
     browser.kill()
