@@ -554,27 +554,24 @@ static struct wlr_output_mode mode_wanted(
 
 /*
  * Enables the output in its preferred mode; or in the mode of the configured size with the nearest
- * refresh. One that lists no modes is asked for exactly the configured one. Returns false, and logs
- * the reason, if there is no such mode or the device refuses.
+ * refresh. Without such a mode it asks for exactly the configured one. Returns false, and logs the
+ * reason, if the device refuses.
  */
 static bool mode_set(struct wlr_output *output, const struct output_config *config) {
 	struct wlr_output_mode wanted = mode_wanted(config, wlr_output_preferred_mode(output));
 	struct wlr_output_mode *mode = mode_choose(&wanted, &output->modes);
-	if (mode == NULL && !wl_list_empty(&output->modes)) {
-		wlr_log(WLR_ERROR,
-				"output %s has no mode of %dx%d: those that it has are in "
-				"/sys/class/drm/card*-%s/modes",
-				output->name, wanted.width, wanted.height, output->name);
-		return false;
-	}
 	struct wlr_output_state state;
 	wlr_output_state_init(&state);
 	wlr_output_state_set_enabled(&state, true);
 	if (mode != NULL) {
 		wlr_output_state_set_mode(&state, mode);
 	} else {
+		if (!wl_list_empty(&output->modes)) {
+			wlr_log(WLR_INFO, "output %s has no mode of %dx%d: asking for it anyway",
+					output->name, wanted.width, wanted.height);
+		}
 		/* A window has the refresh rate of its compositor, and accepts no other. */
-		bool window = !output_is_virtual(output);
+		bool window = wl_list_empty(&output->modes) && !output_is_virtual(output);
 		wlr_output_state_set_custom_mode(
 				&state, wanted.width, wanted.height, window ? 0 : wanted.refresh);
 	}
