@@ -21,8 +21,7 @@ int32_t kms_mode_refresh_mhz(const drmModeModeInfo *info) {
 	return (int32_t)(info->vscan > 1 ? mhz / info->vscan : mhz);
 }
 
-bool kms_mode_compute(
-		drmModeModeInfo *info, int32_t width, int32_t height, int32_t refresh_mhz) {
+bool kms_mode_compute(drmModeModeInfo *info, int32_t width, int32_t height, int32_t refresh_mhz) {
 	double hz = refresh_mhz > 0 ? refresh_mhz / 1000.0 : DEFAULT_HZ;
 	if (width < SIZE_MIN || height < SIZE_MIN || width > UINT16_MAX || height > UINT16_MAX ||
 			hz < MIN_HZ) {

@@ -15,7 +15,6 @@ int32_t kms_mode_refresh_mhz(const drmModeModeInfo *info);
  * `refresh_mhz`: the refreshes in 1000 s; 0: 60 Hz. Returns false, with `info` as it was, if the
  * kernel's fields cannot hold such a mode.
  */
-bool kms_mode_compute(
-		drmModeModeInfo *info, int32_t width, int32_t height, int32_t refresh_mhz);
+bool kms_mode_compute(drmModeModeInfo *info, int32_t width, int32_t height, int32_t refresh_mhz);
 
 #endif

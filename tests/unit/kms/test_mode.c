@@ -32,7 +32,8 @@ static void test_known(void) {
 			.name = "1920x1080",
 	};
 	drmModeModeInfo mode;
-	tap_ok(kms_mode_compute(&mode, 1920, 1080, 60000) && memcmp(&mode, &known, sizeof(mode)) == 0,
+	tap_ok(kms_mode_compute(&mode, 1920, 1080, 60000) &&
+					memcmp(&mode, &known, sizeof(mode)) == 0,
 			"1920x1080 at 60 Hz is that of VESA");
 	tap_ok(kms_mode_compute(&mode, 1920, 1080, 0) && memcmp(&mode, &known, sizeof(mode)) == 0,
 			"without a refresh it has 60 Hz");
@@ -52,8 +53,9 @@ static void test_unusual(void) {
 static void test_refused(void) {
 	const drmModeModeInfo before = {.clock = 1};
 	const int32_t wrong[][3] = {{0, 0, 60000}, {-1920, 1080, 60000}, {1920, -1080, 60000},
-			{4, 1080, 60000}, {70000, 1080, 60000}, {1920, 70000, 60000}, {1920, 1080, 1},
-			{1920, 1080, 2000000}, {1920, 1080, INT32_MAX}, {65535, 65535, 60000}};
+			{4, 1080, 60000}, {70000, 1080, 60000}, {1920, 70000, 60000},
+			{1920, 1080, 1}, {1920, 1080, 2000000}, {1920, 1080, INT32_MAX},
+			{65535, 65535, 60000}};
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		drmModeModeInfo mode = before;
 		tap_ok(!kms_mode_compute(&mode, wrong[i][0], wrong[i][1], wrong[i][2]) &&
