@@ -14,7 +14,6 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,22 +37,18 @@ class Interface:
     enums: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
-@cache
 def weston_major() -> int:
     command = ["weston", "--version"]
     said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return int(re.search(r"(\d+)\.", said)[1])
 
 
-@cache
 def _folder(package: str) -> Path:
     command = ["pkg-config", "--variable=pkgdatadir", package]
     return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
 
 
-@cache
 def protocol_files() -> tuple[Path, ...]:
-    weston = _folder(f"libweston-{weston_major()}-protocols")
     return (
         _folder("wayland-scanner") / "wayland.xml",
         _folder("wayland-protocols") / "stable/xdg-shell/xdg-shell.xml",
@@ -68,38 +63,34 @@ def protocol_files() -> tuple[Path, ...]:
             for name in ("pointer-constraints", "relative-pointer")
         ),
         _folder("wayland-protocols") / "staging/single-pixel-buffer/single-pixel-buffer-v1.xml",
-        weston / "weston-debug.xml",
-        weston / "weston-output-capture.xml",
+        _folder(f"libweston-{weston_major()}-protocols") / "weston-output-capture.xml",
         TOP / "protocol/gid-buffer-v1.xml",
         TOP / "protocol/gid-safety-v1.xml",
     )
 
 
 def read_protocols(paths: Iterable[Path]) -> dict[str, Interface]:
-    return {name: interface for path in paths for name, interface in _read_protocol(path).items()}
-
-
-@cache
-def _read_protocol(path: Path) -> dict[str, Interface]:
-    """Nobody changes it, and to read it takes longer than all else of a connection."""
     interfaces = {}
-    for element in ElementTree.parse(path).iter("interface"):
-        interface = Interface(element.get("name"), int(element.get("version")))
-        for kind in ("request", "event"):
-            for opcode, child in enumerate(element.findall(kind)):
-                args = [
-                    (a.get("name"), a.get("type"), a.get("interface")) for a in child.findall("arg")
-                ]
-                message = Message(child.get("name"), opcode, args)
-                if kind == "request":
-                    interface.requests[message.name] = message
-                else:
-                    interface.events.append(message)
-        for child in element.findall("enum"):
-            interface.enums[child.get("name")] = {
-                entry.get("name"): int(entry.get("value"), 0) for entry in child.findall("entry")
-            }
-        interfaces[interface.name] = interface
+    for path in paths:
+        for element in ElementTree.parse(path).iter("interface"):
+            interface = Interface(element.get("name"), int(element.get("version")))
+            for kind in ("request", "event"):
+                for opcode, child in enumerate(element.findall(kind)):
+                    args = [
+                        (a.get("name"), a.get("type"), a.get("interface"))
+                        for a in child.findall("arg")
+                    ]
+                    message = Message(child.get("name"), opcode, args)
+                    if kind == "request":
+                        interface.requests[message.name] = message
+                    else:
+                        interface.events.append(message)
+            for child in element.findall("enum"):
+                interface.enums[child.get("name")] = {
+                    entry.get("name"): int(entry.get("value"), 0)
+                    for entry in child.findall("entry")
+                }
+            interfaces[interface.name] = interface
     return interfaces
 
 
