@@ -79,7 +79,8 @@ impl Screen {
     /// Sends a frame where something has changed. Returns false if readers have all slots: what
     /// changed then goes with the next frame.
     pub fn draw(&mut self, space: &Space<Window>) -> Result<bool, Box<dyn Error>> {
-        let windows = space_render_elements(&mut self.painter.renderer, [space], &self.output, 1.0)?;
+        let windows =
+            space_render_elements(&mut self.painter.renderer, [space], &self.output, 1.0)?;
         let (changes, _) = self.changes.damage_output(1, &windows)?;
         for &change in changes.into_iter().flatten() {
             self.unsent = Some(self.unsent.map_or(change, |other| other.merge(change)));
