@@ -313,6 +313,20 @@ static void player_place(struct input_player *player, const struct input_head *h
 	}
 }
 
+static uint64_t keymaps_paid_until(const struct input_player *player, uint64_t now) {
+	return player->keymap_time > now ? player->keymap_time : now;
+}
+
+bool input_player_wants_keymap(const struct input_player *player, uint32_t keymap, uint64_t now) {
+	uint64_t ahead = keymaps_paid_until(player, now) - now;
+	return keymap != player->keymap && ahead <= (INPUT_KEYMAPS - 1) * INPUT_KEYMAP_MS * MS_NS;
+}
+
+void input_player_take_keymap(struct input_player *player, uint32_t keymap, uint64_t now) {
+	player->keymap = keymap;
+	player->keymap_time = keymaps_paid_until(player, now) + INPUT_KEYMAP_MS * MS_NS;
+}
+
 void input_player_play(struct input_player *player, const struct input_frame *frame,
 		int64_t clock_offset, uint64_t now) {
 	bool grouped = false;
@@ -359,6 +373,7 @@ void input_player_begin(struct input_player *player, uint64_t now) {
 	player->begun = false;
 	player->width = player->height = player->scale = 0;
 	player->next = 0;
+	player->keymap = 0;
 	player->since = now;
 	player->gone_time = UINT64_MAX;
 }

@@ -13,7 +13,9 @@
 
 #define INPUT_RATE 4000u /* events a second, after INPUT_BURST at once; the rest is dropped */
 #define INPUT_BURST 1000u
-#define INPUT_HELD_MAX 32u /* keys and buttons at once */
+#define INPUT_HELD_MAX 32u   /* keys and buttons at once */
+#define INPUT_KEYMAP_MS 200u /* between keymaps, after INPUT_KEYMAPS at once */
+#define INPUT_KEYMAPS 5u
 #define INPUT_GONE_MS                                                                              \
 	1000u /* until a device that a sender has no more is gone: it may come back                \
 	       */
@@ -66,6 +68,8 @@ struct input_player {
 	uint32_t width, height; /* as the sender said last */
 	uint32_t scale;		/* the same */
 	uint32_t closings;	/* the same */
+	uint32_t keymap;	/* that the sink has: the sender's count; 0: none */
+	uint64_t keymap_time;	/* until when others were paid for */
 	uint32_t tokens;	/* events that may be played now */
 	uint64_t token_time;	/* when they were counted */
 	struct {
@@ -84,6 +88,16 @@ void input_player_init(struct input_player *player, const struct input_sink *sin
  * before `now` is played.
  */
 void input_player_begin(struct input_player *player, uint64_t now);
+
+/*
+ * Returns whether the sink is to get this keymap of the sender (input_head.keymap): it costs the
+ * sink a compilation. One that comes too soon is asked for again with the next frame; until then
+ * keys mean what they did.
+ */
+bool input_player_wants_keymap(const struct input_player *player, uint32_t keymap, uint64_t now);
+
+/* The sink gets it. */
+void input_player_take_keymap(struct input_player *player, uint32_t keymap, uint64_t now);
 
 /*
  * Plays the new events of a frame, which input_frame_read() has read from number `next` on.

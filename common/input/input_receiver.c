@@ -10,23 +10,22 @@ struct input_receiver {
 	const struct input_receiver_events *events;
 	void *data;
 	struct frame_reader *reader;
-	uint32_t keymap;	  /* the last that was told */
 	char *keymap_text;	  /* INPUT_KEYMAP_MAX bytes; NULL: keymaps are not wanted */
-	bool has_keymap;	  /* the copy there is one */
+	bool is_new_keymap;	  /* the copy's is to be told */
+	bool has_keymap;	  /* the text is one */
 	struct input_frame frame; /* the copy */
 	struct input_player player;
 };
 
 /* --- a frame ---------------------------------------------------------------------------------- */
 
-static bool receiver_has_new_keymap(const struct input_receiver *receiver) {
-	return receiver->keymap_text != NULL && receiver->frame.head.keymap != receiver->keymap;
-}
-
 static int handle_copy(void *data, const void *slot) {
 	struct input_receiver *receiver = data;
 	int error = input_frame_read(&receiver->frame, slot, receiver->player.next);
-	if (error == 0 && receiver_has_new_keymap(receiver)) {
+	receiver->is_new_keymap = error == 0 && receiver->keymap_text != NULL &&
+			input_player_wants_keymap(&receiver->player, receiver->frame.head.keymap,
+					gid_clock_now());
+	if (receiver->is_new_keymap) {
 		receiver->has_keymap = input_frame_read_keymap(&receiver->frame, slot,
 						       receiver->keymap_text) == 0;
 	}
@@ -35,19 +34,19 @@ static int handle_copy(void *data, const void *slot) {
 
 static void handle_use(void *data, int64_t clock_offset_ns) {
 	struct input_receiver *receiver = data;
-	if (receiver_has_new_keymap(receiver)) {
-		receiver->keymap = receiver->frame.head.keymap;
+	uint64_t now = gid_clock_now();
+	if (receiver->is_new_keymap) {
+		input_player_take_keymap(&receiver->player, receiver->frame.head.keymap, now);
 		receiver->events->keymap(receiver->data,
 				receiver->has_keymap ? receiver->keymap_text : NULL);
 	}
-	input_player_play(&receiver->player, &receiver->frame, clock_offset_ns, gid_clock_now());
+	input_player_play(&receiver->player, &receiver->frame, clock_offset_ns, now);
 }
 
 /* --- what the reader tells -------------------------------------------------------------------- */
 
 static void handle_begin(void *data, uint64_t time) {
 	struct input_receiver *receiver = data;
-	receiver->keymap = 0;
 	input_player_begin(&receiver->player, time);
 }
 

@@ -275,6 +275,34 @@ static void test_floods(void) {
 			played);
 }
 
+static uint32_t keymaps_taken(uint32_t first, uint32_t count) {
+	uint32_t taken = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (input_player_wants_keymap(&player, first + i, now)) {
+			input_player_take_keymap(&player, first + i, now);
+			taken++;
+		}
+	}
+	return taken;
+}
+
+static void test_keymaps_that_change_all_the_time(void) {
+	begin();
+	tap_ok(!input_player_wants_keymap(&player, 0, now), "of who has none, none is taken");
+	tap_ok(keymaps_taken(1, 100) == INPUT_KEYMAPS, "at once no more keymaps than a few");
+	uint32_t taken = 0;
+	for (uint32_t ms = 1; ms <= 2000; ms++) {
+		now += MS;
+		taken += keymaps_taken(100 + ms, 1);
+	}
+	tap_ok(taken == 2000 / INPUT_KEYMAP_MS, "then so many a second (%u)", taken);
+	input_player_begin(&player, now);
+	tap_ok(keymaps_taken(1, 100) == 0, "none more of who ends and begins all the time");
+	now += INPUT_KEYMAP_MS * MS;
+	tap_ok(keymaps_taken(1, 1) == 1 && keymaps_taken(1, 1) == 0,
+			"the first one comes later, once");
+}
+
 static void test_too_many_keys(void) {
 	begin();
 	for (uint16_t code = 1; code <= 200; code++) {
@@ -482,6 +510,7 @@ int main(void) {
 	test_where_the_pointer_is();
 	test_clocks();
 	test_floods();
+	test_keymaps_that_change_all_the_time();
 	test_too_many_keys();
 	test_pens();
 	test_pens_of_strangers();
