@@ -13,6 +13,7 @@
 #include "kms_device.h"
 #include "kms_fb.h"
 #include "kms_layer.h"
+#include "kms_match.h"
 #include "kms_mode.h"
 #include "kms_request.h"
 #include "kms_writeback.h"
@@ -43,28 +44,46 @@ static struct kms_plane *find_primary(struct kms_objects *objects, const struct 
 	return NULL;
 }
 
+/* Of the screens that have none, this one comes first. Returns the index or KMS_MATCH_NONE. */
+static int choose_crtc(const struct kms_output *output) {
+	struct kms_objects *objects = &output->device->objects;
+	uint32_t possible[KMS_MATCH_MAX] = {output->connector.possible_crtcs};
+	uint32_t free_crtcs = 0;
+	size_t count = 1;
+	for (size_t i = 0; i < objects->crtc_count; i++) {
+		const struct kms_crtc *crtc = &objects->crtcs[i];
+		if (crtc->output == NULL && find_primary(objects, crtc) != NULL) {
+			free_crtcs |= UINT32_C(1) << crtc->index;
+		}
+	}
+	const struct kms_output *other;
+	wl_list_for_each(other, &output->device->outputs, link) {
+		if (other != output && other->crtc == NULL && count < KMS_MATCH_MAX) {
+			possible[count++] = other->connector.possible_crtcs;
+		}
+	}
+	return kms_match_first(possible, count, free_crtcs);
+}
+
 /*
- * Claims the first free CRTC that fits, and its primary plane. Looks for a writeback connector only
- * then, and not with each frame: the kernel would have it wait for a probe of any connector.
+ * Claims a CRTC and its primary plane. Looks for a writeback connector only then, and not with each
+ * frame: the kernel would have it wait for a probe of any connector.
  */
 static bool output_claim(struct kms_output *output) {
 	struct kms_objects *objects = &output->device->objects;
 	if (output->crtc != NULL) {
 		return true;
 	}
-	for (size_t i = 0; i < objects->crtc_count && output->crtc == NULL; i++) {
+	int chosen = choose_crtc(output);
+	for (size_t i = 0; i < objects->crtc_count && chosen != KMS_MATCH_NONE; i++) {
 		struct kms_crtc *crtc = &objects->crtcs[i];
-		struct kms_plane *primary = find_primary(objects, crtc);
-		bool fits = output->connector.possible_crtcs & (UINT32_C(1) << crtc->index);
-		if (crtc->output == NULL && fits && primary != NULL) {
+		if (crtc->index == (uint32_t)chosen) {
 			output->crtc = crtc;
-			output->primary = primary;
+			output->primary = find_primary(objects, crtc);
 			crtc->output = output;
-			primary->output = output;
+			output->primary->output = output;
+			kms_writeback_find(output->writeback);
 		}
-	}
-	if (output->crtc != NULL) {
-		kms_writeback_find(output->writeback);
 	}
 	return output->crtc != NULL;
 }

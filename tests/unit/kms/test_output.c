@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * What outputs ask of their device: a CRTC and planes for as long as they use them, and a writeback
- * connector once. The device is made up; it has one CRTC, and two connectors that can be on it.
+ * connector once. The device is made up; it has one CRTC, and two connectors that can be on it. In
+ * one test it has a second CRTC, for one of them.
  */
 #include "kms_output.h"
 
@@ -32,6 +33,7 @@
 
 static uint32_t connectors[] = {FIRST, OTHER, WRITEBACK};
 static int connector_count;
+static bool has_second_crtc;
 static unsigned looks; /* at what connectors there are */
 static bool refuses;   /* what is committed */
 static bool unlinks;   /* the writeback connector, by the last commit */
@@ -68,7 +70,8 @@ struct wl_event_source *__wrap_wl_event_loop_add_timer(
 		struct wl_event_loop *loop, wl_event_loop_timer_func_t func, void *data);
 
 int __wrap_kms_connector_read(struct kms_connector *connector, int fd, uint32_t id) {
-	*connector = (struct kms_connector){.id = id, .possible_crtcs = 1};
+	*connector = (struct kms_connector){
+			.id = id, .possible_crtcs = has_second_crtc && id == FIRST ? 3 : 1};
 	for (uint32_t i = 0; i < KMS_CONNECTOR_PROPERTIES; i++) {
 		bool there = i == KMS_CONNECTOR_CRTC_ID || i == KMS_CONNECTOR_LINK_STATUS ||
 				id == WRITEBACK;
@@ -174,20 +177,22 @@ int __wrap_drmModeDestroyPropertyBlob(int fd, uint32_t id) {
 	return 0;
 }
 
-static struct kms_crtc crtc = {.id = 41};
+static struct kms_crtc crtcs[] = {{.id = 41}, {.id = 42, .index = 1}};
 static struct kms_plane planes[] = {
 		{.id = 51, .possible_crtcs = 1, .type = DRM_PLANE_TYPE_PRIMARY},
 		{.id = 52, .possible_crtcs = 1, .type = DRM_PLANE_TYPE_OVERLAY},
+		{.id = 53, .possible_crtcs = 2, .type = DRM_PLANE_TYPE_PRIMARY},
 };
 
 static void init_objects(struct kms_objects *objects) {
 	*objects = (struct kms_objects){
-			.planes = planes, .plane_count = 2, .crtcs = &crtc, .crtc_count = 1};
+			.planes = planes, .plane_count = 3, .crtcs = crtcs, .crtc_count = 1};
 	for (uint32_t i = 0; i < KMS_CRTC_PROPERTIES; i++) {
-		crtc.properties[i] = i + 1;
+		crtcs[0].properties[i] = crtcs[1].properties[i] = i + 1;
 	}
 	for (uint32_t i = 0; i < KMS_PLANE_PROPERTIES; i++) {
 		planes[0].properties[i] = planes[1].properties[i] = i + 1;
+		planes[2].properties[i] = i + 1;
 	}
 	wlr_drm_format_set_add(&planes[1].formats, DRM_FORMAT_XRGB8888, DRM_FORMAT_MOD_INVALID);
 }
@@ -273,6 +278,23 @@ static void test_crtc(struct kms_device *device) {
 	wlr_output_destroy(&first->base);
 	tap_ok(show(other), "also when that one is gone");
 	wlr_output_destroy(&other->base);
+}
+
+static void test_two_crtcs(struct kms_device *device) {
+	has_second_crtc = true;
+	device->objects.crtc_count = 2;
+	struct kms_output *first = plug_in(device, FIRST), *other = plug_in(device, OTHER);
+	tap_ok(show(first) && first->crtc == &crtcs[1],
+			"who can be on either of two CRTCs leaves the only one that fits another");
+	tap_ok(show(other) && other->crtc == &crtcs[0] && show(first), "so that both can be shown");
+	wlr_output_destroy(&first->base);
+	wlr_output_destroy(&other->base);
+	first = plug_in(device, FIRST);
+	tap_ok(show(first) && first->crtc == &crtcs[0],
+			"where nobody waits it takes the first one");
+	wlr_output_destroy(&first->base);
+	device->objects.crtc_count = 1;
+	has_second_crtc = false;
 }
 
 static void test_link(struct kms_device *device) {
@@ -468,6 +490,7 @@ int main(void) {
 	wlr_buffer_init(&picture, &picture_impl, WIDTH, HEIGHT);
 	connector_count = 2;
 	test_crtc(&device);
+	test_two_crtcs(&device);
 	test_link(&device);
 	test_no_writeback(&device);
 	connector_count = 3;
