@@ -17,9 +17,10 @@
 
 #define SEAT_NS UINT64_C(10000000000) /* as long as wlroots waits for a seat */
 
-static bool is_on_kms(void) {
+/* In the variable by which users tell compositors of wlroots. */
+static bool is_wanted(const char *backend) {
 	const char *backends = getenv("WLR_BACKENDS");
-	return backends != NULL && strstr(backends, "drm") != NULL;
+	return backends != NULL && strstr(backends, backend) != NULL;
 }
 
 /* wlroots would wait 10 s for a card. */
@@ -72,7 +73,7 @@ static void device_init_kms(struct device *device, struct wl_event_loop *loop, b
  */
 static bool device_init_backend(
 		struct device *device, struct wl_event_loop *loop, bool headless, bool planes) {
-	if (headless) {
+	if (headless || is_wanted("headless")) {
 		device->backend = virtual_backend_create(loop);
 		return device->backend != NULL;
 	}
@@ -80,13 +81,14 @@ static bool device_init_backend(
 			getenv("DISPLAY") == NULL) {
 		setenv("WLR_BACKENDS", "drm", 0);
 	}
-	if (is_on_kms() && no_card_is_there()) {
+	bool on_kms = is_wanted("drm");
+	if (on_kms && no_card_is_there()) {
 		wlr_log(WLR_ERROR,
 				"there is no /dev/dri/card*, and so no screen; --headless "
 				"needs none, see gid-cluster(1)");
 		return false;
 	}
-	if (is_on_kms()) {
+	if (on_kms) {
 		device_init_kms(device, loop, planes);
 	} else {
 		device->backend = wlr_backend_autocreate(loop, &device->session);

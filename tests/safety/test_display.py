@@ -160,6 +160,14 @@ def test_without_a_screen_it_says_so_at_once(cockpit: Cockpit) -> None:
     assert any("--headless" in line for line in lines)
 
 
+def test_headless_as_other_compositors_of_wlroots(cockpit: Cockpit) -> None:
+    config = cockpit.folder / "slow.conf"
+    config.write_text("[display]\nwidth=640\nheight=480\nrefresh=50\n" + ROLE)
+    program = cockpit.run("cluster", [CLUSTER, "--config", config], WLR_BACKENDS="headless")
+    wait_for(lambda: "ready, with" in program.stderr or not program.is_running(), "its screen")
+    assert ": 640x480 at 50.000 Hz" in program.stderr
+
+
 def test_shaders_are_not_kept_in_files_that_others_can_lock(cockpit: Cockpit) -> None:
     config = cockpit.folder / "gl.conf"
     config.write_text(DISPLAY + ROLE)
