@@ -404,6 +404,23 @@ def test_an_emulated_machine_boots_none_and_has_more_time(
     assert tests[0].limit == 3 * here
 
 
+def test_quick_says_when_nothing_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tests = [make_test(tmp_path, "true", suites=each) for each in (("unit",), ("vm", "guest"))]
+    command = load_command()
+
+    def run(*wanted: str) -> None:
+        options = Namespace(wanted=list(wanted), deep=False, quick=True)
+        command.refuse_none(command.choose(tests, options, False), options)
+
+    run("unit", "vm")
+    with pytest.raises(SystemExit) as ended:
+        run("vm")
+    assert ended.value.code == 2
+    assert "--quick leaves out all of vm" in capsys.readouterr().err
+
+
 def test_a_run_that_is_ended_keeps_what_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
