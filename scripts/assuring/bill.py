@@ -5,11 +5,17 @@ import re
 from collections.abc import Sequence
 from urllib.parse import quote
 
+from assuring.crates import Crate
 from assuring.supply import Package, Release
 
 
 def spdx(
-    version: str, tree: str, created: str, release: Release, listed: Sequence[Package]
+    version: str,
+    tree: str,
+    created: str,
+    release: Release,
+    listed: Sequence[Package],
+    crates: Sequence[Crate] = (),
 ) -> dict:
     ours = _package("gidway", version, "MIT AND GPL-2.0-only")
     ours |= {"comment": f"files: {tree}", "primaryPackagePurpose": "APPLICATION"}
@@ -25,6 +31,9 @@ def spdx(
                 relations.append(_relation("gidway", kind, one.name))
             else:
                 relations.append(_relation(one.name, "DEV_DEPENDENCY_OF", "gidway"))
+    for crate in crates:
+        packages.append(_crate(crate))
+        relations.append(_relation(packages[-1]["SPDXID"], "OPTIONAL_DEPENDENCY_OF", "gidway"))
     return {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
@@ -93,6 +102,15 @@ def _debians(one: Package, release: Release) -> dict:
     found["externalRefs"] = [_purl(name)]
     if one.source and release.system == "debian":
         found["externalRefs"].append(_reference("SECURITY", "advisory", one.tracker))
+    return found
+
+
+def _crate(one: Crate) -> dict:
+    found = _package(one.name, one.version)
+    found["SPDXID"] = f"SPDXRef-Crate-{_letters(one.name)}-{_letters(one.version)}"
+    found["comment"] = "for who uses or builds the crates of rust/"
+    found["checksums"] = [{"algorithm": "SHA256", "checksumValue": one.sha256}]
+    found["externalRefs"] = [_purl(f"pkg:cargo/{quote(one.name)}@{quote(one.version)}")]
     return found
 
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from bounding.loops import Loop
 
+from assuring.crates import Crate
 from assuring.detected import A_MILLION
 from assuring.hardening import Program
 from assuring.light import Light
@@ -39,6 +40,7 @@ class Evidence:
     lights: Sequence[Light] | None = None  # of the roles of an example, on this machine
     programs: Sequence[Program] | None = None  # of the packages
     packages: Sequence[Package] = ()
+    crates: Sequence[Crate] = ()
     vulnerabilities: Sequence[Vulnerability] | None = None
 
     @cached_property

@@ -88,7 +88,11 @@ def write(out: Path, found: Evidence) -> list[Path]:
     summary, bill = out / "assurance.json", out / "sbom.spdx.json"
     summary.write_text(json.dumps(as_json(found), indent=2) + "\n", encoding="utf-8")
     about = found.about
-    bom = spdx(about.version, about.tree, about.when, about.release, found.packages)
+    bom = spdx(
+        *(about.version, about.tree, about.when, about.release),
+        found.packages,
+        found.crates,
+    )
     bill.write_text(json.dumps(bom, indent=2) + "\n", encoding="utf-8")
     pdf.unlink(missing_ok=True)
     _print_pdf(html, pdf)

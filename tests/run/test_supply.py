@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from assuring.bill import spdx
+from assuring.crates import crates, read_crates
 from assuring.hardening import (
     Program,
     built_programs,
@@ -126,6 +127,34 @@ def test_scanners_find_each_package_in_the_bill() -> None:
     ]
 
 
+LOCK = """version = 4
+[[package]]
+name = "gid"
+version = "0.2.0"
+
+[[package]]
+name = "bitflags"
+version = "2.13.2+x"
+source = "registry+https://github.com/rust-lang/crates.io-index"
+checksum = "3ded4057c258ba199e2d26386d3af3780957ecaee6c4ef4041c6b4b8b97c0b06"
+"""
+
+
+def test_the_bill_has_crates_of_others(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        (tmp_path / name).write_text(LOCK)
+    found = read_crates([tmp_path / "one", tmp_path / "other"])
+    assert [(one.name, one.version) for one in found] == [("bitflags", "2.13.2+x")]
+    bill = spdx("0.2", "t", "now", TRIXIE, [], found)
+    crate = bill["packages"][-1]
+    assert crate["externalRefs"][0]["referenceLocator"] == "pkg:cargo/bitflags@2.13.2%2Bx"
+    assert crate["checksums"][0]["checksumValue"] == found[0].sha256
+    relations = [tuple(one.values()) for one in bill["relationships"]]
+    assert (crate["SPDXID"], "OPTIONAL_DEPENDENCY_OF", "SPDXRef-gidway") in relations
+    ours = {one.name for one in crates(TOP)}
+    assert {"bindgen", "rustix", "smithay"} <= ours and not {"gid", "gid-sys"} & ours
+
+
 def validate(bill: dict, folder: Path) -> subprocess.CompletedProcess[str]:
     """By SPDX's own tool."""
     tools = bring("spdx-tools", SPDX_TOOLS, with_needs=True)
@@ -140,7 +169,8 @@ def validate(bill: dict, folder: Path) -> subprocess.CompletedProcess[str]:
 
 def test_the_bill_is_as_spdx_wants_it(tmp_path: Path) -> None:
     listed = packages(TOP, built_programs(BUILD))
-    bill = spdx("0.2.0~12.gabc", "abc", "2026-11-26T21:00:00Z", TRIXIE, listed)
+    made = "2026-11-26T21:00:00Z"
+    bill = spdx("0.2.0~12.gabc", "abc", made, TRIXIE, listed, crates(TOP))
     done = validate(bill, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     bill["relationships"][-1]["relatedSpdxElement"] = "SPDXRef-nobody"
