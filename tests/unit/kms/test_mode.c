@@ -31,7 +31,7 @@ static void test_known(void) {
 			.type = DRM_MODE_TYPE_USERDEF,
 			.name = "1920x1080",
 	};
-	drmModeModeInfo mode;
+	drmModeModeInfo mode = {0};
 	tap_ok(kms_mode_compute(&mode, 1920, 1080, 60000) &&
 					memcmp(&mode, &known, sizeof(mode)) == 0,
 			"1920x1080 at 60 Hz is that of VESA");
@@ -42,7 +42,7 @@ static void test_known(void) {
 }
 
 static void test_unusual(void) {
-	drmModeModeInfo mode;
+	drmModeModeInfo mode = {0};
 	tap_ok(kms_mode_compute(&mode, 1921, 719, 50000) && mode.hdisplay == 1921 &&
 					mode.vdisplay == 719 && is_in_order(&mode) &&
 					abs(kms_mode_refresh_mhz(&mode) - 50000) < 500,
@@ -71,7 +71,7 @@ static void test_any(void) {
 	srand(37);
 	for (int i = 0; i < 20000; i++) {
 		int32_t width = rand() % MOST, height = rand() % MOST;
-		drmModeModeInfo mode;
+		drmModeModeInfo mode = {0};
 		if (kms_mode_compute(&mode, width, height, rand() % 1000000)) {
 			made++;
 			wrong += mode.hdisplay != width || mode.vdisplay != height ||
