@@ -13,7 +13,7 @@ from pathlib import Path
 
 from covering.gaps import Gap, function_places, read_gaps
 
-SOURCES = ("libgid/*.[ch]", "cluster/**/*.[ch]", "gidd/base/access.c")
+SOURCES = ("libgid/*.[ch]", "cluster/**/*.[ch]", "kms/*.[ch]", "gidd/base/access.c")
 
 _COUNTS_UP = re.compile(r"for \([^;]*?(\w+) = [^;]*; (?:.* )?\1 <=? [^;]*; \1(?:\+\+| \+= \w+)\)")
 _COUNTS_DOWN = re.compile(r"for \([^;]*?(\w+) = [^;]*; (?:\1-- > 0;|\1 > 0; \1--)\)")
