@@ -288,6 +288,10 @@ static void handle_add_buffer(void *data, struct pw_buffer *added) {
 	if (number == SLOTS_MAX) {
 		return; // more than were asked for
 	}
+	if (number == 0) {
+		/* PipeWire has asked all readers which memory they take. */
+		slots_offer(&camera->slots, added->buffer->datas[0].type & 1u << SPA_DATA_DmaBuf);
+	}
 	struct camera_buffer *buffer = &camera->buffers[number];
 	*buffer = (struct camera_buffer){
 			.buffer = added,
@@ -334,7 +338,7 @@ static void offer_buffers(struct camera *camera) {
 static void handle_param_changed(void *data, uint32_t id, const struct spa_pod *param) {
 	struct camera *camera = data;
 	if (id == SPA_PARAM_Format && param != NULL) {
-		slots_offer(&camera->slots); // nobody has a buffer when the format is set
+		slots_offer(&camera->slots, true); // nobody has a buffer when the format is set
 		offer_buffers(camera);
 	}
 }

@@ -187,7 +187,7 @@ void slots_add(struct slots *slots, struct gid_slab *slab) {
 	slots->slabs[slots->slab_count++] = added;
 }
 
-void slots_offer(struct slots *slots) {
+void slots_offer(struct slots *slots, bool dmabufs) {
 	uint32_t count = OWN_SLOTS;
 	for (uint32_t i = 0; i < slots->slab_count; i++) {
 		slots->slabs[i].offered = false;
@@ -196,7 +196,8 @@ void slots_offer(struct slots *slots) {
 	for (uint32_t i = 0; i < slots->slab_count && !slots->packed; i++) {
 		const struct gid_slab_info *info = &slots->slabs[i].info;
 		uint64_t end = info->offset + info->slot_size * info->slot_count;
-		if (count + info->slot_count > SLOTS_MAX || end > UINT32_MAX) {
+		bool refused = info->memory == GID_MEMORY_DMABUF && !dmabufs;
+		if (count + info->slot_count > SLOTS_MAX || end > UINT32_MAX || refused) {
 			break; // and none after it, so that those that are come first
 		}
 		slots->slabs[i].offered = true;

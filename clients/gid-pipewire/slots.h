@@ -60,8 +60,11 @@ void slots_finish(struct slots *slots);
  */
 void slots_add(struct slots *slots, struct gid_slab *slab);
 
-/* Nobody has any slot now: the slabs that there are are offered, as far as there are numbers. */
-void slots_offer(struct slots *slots);
+/*
+ * Nobody has any slot now: the slabs that there are are offered, as far as there are numbers.
+ * `dmabufs`: those of dma-bufs, too.
+ */
+void slots_offer(struct slots *slots, bool dmabufs);
 
 /* How many are offered, own ones first. */
 uint32_t slots_count(const struct slots *slots);

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from lib.browser import ARGUMENTS
 from lib.cockpit import Cockpit
+from lib.pipewire import CAMERA, Pipewire
 from lib.program import Program, wait_for
-from test_pipewire import CAMERA, PORTAL, Pipewire
+from test_pipewire import PORTAL
 
 WIDTH, HEIGHT = 320, 240
 # Of its quarters, from the top left; in RGB.

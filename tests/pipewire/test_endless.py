@@ -4,8 +4,9 @@
 import gid
 from gid_vm.preload import Preload
 from lib.cockpit import Cockpit
+from lib.pipewire import CAMERA, HEIGHT, WIDTH, Pipewire
 from lib.program import BUILD, Program, wait_for
-from test_pipewire import CAMERA, HEIGHT, WIDTH, Pipewire, paint
+from test_pipewire import paint
 
 
 def test_it_ends(cockpit: Cockpit) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 import websocket
 from lib.cockpit import Cockpit
+from lib.pipewire import CAMERA, Pipewire
 from lib.program import wait_for
 from lib.weston import Weston
 from PIL import Image
 from test_browser import BLACK, HEIGHT, NEAR, QUARTERS, WIDTH, send
-from test_pipewire import CAMERA, Pipewire
 
 PORTAL = Path("/usr/libexec/xdg-desktop-portal-gtk")  # it comes with the portal of all desktops
 PERMISSIONS = "org.freedesktop.impl.portal.PermissionStore"

@@ -9,7 +9,7 @@
  * that gives other memory has it end by a signal, or write something else.
  *
  * With `any` behind FILE it reads as most other programs do: at any rate, and where PipeWire has
- * mapped a picture.
+ * mapped a picture. With `files` it takes no dma-bufs besides.
  */
 #include <err.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ struct reader {
 	struct pw_main_loop *loop;
 	struct pw_stream *stream;
 	const struct format *format;
-	bool any;
+	bool any, files;
 	uint32_t width, height, size; /* of a picture, bytes */
 	FILE *file;
 };
@@ -77,6 +77,9 @@ static void take(const struct reader *reader, const struct spa_data *data) {
 	if (data->chunk->size != reader->size) {
 		errx(EXIT_FAILURE, "a picture has %u bytes, not %u", data->chunk->size,
 				reader->size);
+	}
+	if (reader->files && data->type != SPA_DATA_MemFd && data->type != SPA_DATA_MemPtr) {
+		errx(EXIT_FAILURE, "a picture is in memory of another kind");
 	}
 	if (reader->any) {
 		write_picture(reader, (const uint8_t *)data->data + data->chunk->offset);
@@ -115,6 +118,8 @@ static void handle_param_changed(void *data, uint32_t id, const struct spa_pod *
 			video.format != reader->format->format) {
 		errx(EXIT_FAILURE, "this is another format");
 	}
+	const int files = 1 << SPA_DATA_MemFd | 1 << SPA_DATA_MemPtr;
+	const int dmabufs = 1 << SPA_DATA_DmaBuf;
 	uint8_t bytes[1024];
 	struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(bytes, sizeof(bytes));
 	const struct spa_pod *params[] = {
@@ -125,9 +130,8 @@ static void handle_param_changed(void *data, uint32_t id, const struct spa_pod *
 					SPA_PARAM_BUFFERS_buffers,
 					SPA_POD_CHOICE_RANGE_Int(8, 1, 32),
 					SPA_PARAM_BUFFERS_dataType,
-					SPA_POD_CHOICE_FLAGS_Int(1 << SPA_DATA_DmaBuf |
-							1 << SPA_DATA_MemFd |
-							1 << SPA_DATA_MemPtr)),
+					SPA_POD_CHOICE_FLAGS_Int(
+							reader->files ? files : files | dmabufs)),
 			spa_pod_builder_add_object(&builder, SPA_TYPE_OBJECT_ParamMeta,
 					SPA_PARAM_Meta, SPA_PARAM_META_type,
 					SPA_POD_Id(SPA_META_Header), SPA_PARAM_META_size,
@@ -180,15 +184,19 @@ static void handle_signal(void *data, int number) {
 }
 
 int main(int argc, char **argv) {
-	if (argc != 6 && (argc != 7 || strcmp(argv[6], "any") != 0)) {
-		errx(EXIT_FAILURE, "usage: webrtc-reader NODE FORMAT WIDTH HEIGHT FILE [any]");
+	bool files = argc == 7 && strcmp(argv[6], "files") == 0;
+	bool any = argc == 7 && strcmp(argv[6], "any") == 0;
+	if (argc != 6 && !any && !files) {
+		errx(EXIT_FAILURE,
+				"usage: webrtc-reader NODE FORMAT WIDTH HEIGHT FILE [any|files]");
 	}
 	struct reader reader = {
 			.format = find_format(argv[2]),
 			.width = (uint32_t)strtoul(argv[3], NULL, 10),
 			.height = (uint32_t)strtoul(argv[4], NULL, 10),
 			.file = fopen(argv[5], "w"),
-			.any = argc == 7,
+			.any = any || files,
+			.files = files,
 	};
 	if (reader.file == NULL) {
 		err(EXIT_FAILURE, "%s", argv[5]);
