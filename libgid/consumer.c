@@ -363,6 +363,10 @@ static void take_subscribed(struct gid_consumer *consumer,
 
 static void take_end(struct gid_consumer *consumer, int reason) {
 	consumer->number = 0; /* gidd does not need to be told */
+	/* It may know only that the producer is gone, and not that this was in good order. */
+	if (reason == -EPIPE && consumer->shared != NULL && gid_consumer_is_closed(consumer)) {
+		reason = 0;
+	}
 	if (consumer->shared != NULL && gid_ring_is_readable(&consumer->ring)) {
 		consumer->over = true;
 		consumer->reason = reason;

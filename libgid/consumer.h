@@ -62,6 +62,11 @@ struct gid_consumer {
 	uint64_t listened;   /* when a quiet one last looked whether the other side hung up */
 };
 
+/* Whether the producer ended the stream in good order. While live. */
+static inline bool gid_consumer_is_closed(const struct gid_consumer *consumer) {
+	return __atomic_load_n(&consumer->shared->closed, __ATOMIC_ACQUIRE) == 1;
+}
+
 /* Every function that may run a callback is between these two. The consumer may be gone after. */
 void gid_consumer_enter(struct gid_consumer *consumer);
 void gid_consumer_leave(struct gid_consumer *consumer);

@@ -254,15 +254,10 @@ static inline __attribute__((always_inline)) int take_one(
 	return finish_taking(&taking, frame, 1);
 }
 
-/* Whether the producer ended the stream in good order. */
-static bool is_closed(const struct gid_consumer *consumer) {
-	return __atomic_load_n(&consumer->shared->closed, __ATOMIC_ACQUIRE) == 1;
-}
-
 static void set_over(struct gid_consumer *consumer) {
 	if (!consumer->over) {
 		consumer->over = true;
-		consumer->reason = is_closed(consumer) ? 0 : -EPIPE;
+		consumer->reason = gid_consumer_is_closed(consumer) ? 0 : -EPIPE;
 	}
 }
 
@@ -352,7 +347,7 @@ static inline __attribute__((always_inline)) int receive(
 		}
 		if (got == 0 && consumer->over) {
 			got = -EPIPE;
-		} else if (got == 0 && is_closed(consumer)) {
+		} else if (got == 0 && gid_consumer_is_closed(consumer)) {
 			set_over(consumer); /* its last frames may have come just before */
 		} else if (got == 0) {
 			got = await_next(consumer);
@@ -555,7 +550,7 @@ static inline void pause_briefly(void) {
 static bool has_news(const struct gid_consumer *consumer) {
 	return consumer->shared != NULL &&
 			(consumer->over || gid_ring_is_readable(&consumer->ring) ||
-					is_closed(consumer));
+					gid_consumer_is_closed(consumer));
 }
 
 /* Looks for news without sleeping, for as long as `spin_us` says. */

@@ -284,6 +284,31 @@ static void test_doorbells(struct gid_domain *domain) {
 	end_live(consumer);
 }
 
+static int end_reason(struct gid_domain *domain, bool closed, int reason) {
+	struct gid_consumer *consumer = make_live(domain);
+	union gid_wire_message message;
+	gid_wire_begin(&message, GID_WIRE_SUBSCRIPTION_END, 0);
+	message.subscription_end.subscription = (uint32_t)number;
+	message.subscription_end.reason = reason;
+	if (closed) {
+		gid_ring_close(&ring.producer);
+	}
+	flow_say(&message, NULL, 0);
+	WAIT_FOR(domain, state != GID_CONSUMER_LIVE);
+	reason = state_reason;
+	end_live(consumer);
+	return reason;
+}
+
+/* A producer's last word may get lost on its way to gidd; it is in memory, too. */
+static void test_ended(struct gid_domain *domain) {
+	tap_ok(end_reason(domain, false, 0) == 0 && end_reason(domain, true, 0) == 0,
+			"a stream that ended in good order, by gidd");
+	tap_ok(end_reason(domain, false, -EPIPE) == -EPIPE, "and one whose producer was killed");
+	tap_ok(end_reason(domain, true, -EPIPE) == 0, "gidd saw only that the producer was gone");
+	tap_ok(end_reason(domain, true, -EPERM) == -EPERM, "what it refuses is told in any case");
+}
+
 /* Frames flow on where a new gidd will not know of them. */
 static void test_announced(struct gid_domain *domain) {
 	struct gid_consumer *consumer = make_live(domain);
@@ -330,6 +355,7 @@ static void test_all(struct gid_domain *domain) {
 	test_unanswered(domain);
 	test_hung_up(domain);
 	test_doorbells(domain);
+	test_ended(domain);
 	test_announced(domain);
 	test_no_ring(domain);
 }
