@@ -158,7 +158,8 @@ class Program(Process):
     def end(self) -> None:
         """As its test is over: in good order only where that is of use."""
         if COUNTED:
-            self.signal(signal.SIGTERM)
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGTERM)  # strace keeps its own from what it runs
             self._wait_written()
         self.kill()
 

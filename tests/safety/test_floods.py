@@ -224,8 +224,7 @@ def test_an_answer_about_many_roles(cockpit: Cockpit) -> None:
     def kept() -> int:
         return sum(min(count, 64) for count in counts(display).values())
 
-    # Of the 64 that are kept of each; an unoptimized display takes minutes to all of them.
-    wait_for(lambda: kept() >= 48 * len(names), "changes", pause=0.5)
+    wait_for(lambda: kept() == 64 * len(names), "as many changes as are kept", pause=0.5)
     before = len(turns_of_answers(trace))
     display.status()
     wait_for(lambda: len(turns_of_answers(trace)) > before, "the answer in the trace")
