@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program whose system calls fail, one in each run: strace learns what it calls, then injects."""
 
-import hashlib
 import os
 import re
 import signal
@@ -217,19 +216,13 @@ def faults(calls: Calls, most: int, threads: bool = False) -> list[Fault]:
     return chosen
 
 
-def sample[T](all_of_them: list[T], count: int, name: Callable[[T], object] = str) -> list[T]:
-    """As many, by their names alone: the same in each run, though a few of them come and go with
-    time. Others by another GIDWAY_FAULTS_TURN.
-    """
-    if os.environ.get("GIDWAY_FAULTS") == "all":
+def sample[T](all_of_them: list[T], count: int) -> list[T]:
+    """As many, of all names, each run others in turn by GIDWAY_FAULTS_TURN."""
+    if os.environ.get("GIDWAY_FAULTS") == "all" or len(all_of_them) <= count:
         return all_of_them
-    turn = os.environ.get("GIDWAY_FAULTS_TURN", "0")
-
-    def drawn(at: int) -> bytes:
-        return hashlib.sha256(f"{turn} {name(all_of_them[at])}".encode()).digest()
-
-    chosen = sorted(range(len(all_of_them)), key=drawn)[:count]
-    return [all_of_them[at] for at in sorted(chosen)]
+    step = len(all_of_them) / count
+    first = int(os.environ.get("GIDWAY_FAULTS_TURN", "0")) % max(1, int(step))
+    return [all_of_them[int(first + i * step)] for i in range(count)]
 
 
 def try_each(chosen: list[Fault], one: Callable[[Fault], None]) -> None:

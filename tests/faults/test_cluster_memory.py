@@ -52,10 +52,6 @@ class Allocation:
     place: int
     nth: int
 
-    def __str__(self) -> str:
-        """How many there are at a place is different in each run."""
-        return f"{'a later' if self.nth else 'the first'} allocation at {self.place:x}"
-
 
 @dataclass
 class Run:
