@@ -35,6 +35,12 @@ def seal(cockpit: Cockpit, display: Display) -> None:
     wait_for(lambda: display.status()["sealed"], "the display to hear of it")
 
 
+def start_film(cockpit: Cockpit, display: Display) -> None:
+    """Until it is shown: a sealed display takes no stream that is new."""
+    start_telltale(cockpit, "--stream=film", "--cycle=20")
+    wait_for(lambda: [one["state"] for one in display.status()["layers"]] == ["live"], "the film")
+
+
 def ask_at_once(display: Display) -> None:
     """More connections than it answers, all closed at once."""
     peers = [socket.socket(socket.AF_UNIX) for _ in range(64)]
@@ -68,7 +74,7 @@ def test_live_fallback_and_back(cockpit: Cockpit, how: str) -> None:
     under = () if how == "confined" else FREE
     display = Display(cockpit, with_deadline(1000) + LAYER, under=under)
     telltale = start_telltale(cockpit, "--cycle", "5")
-    start_telltale(cockpit, "--stream=film", "--cycle=20")
+    start_film(cockpit, display)
     display.wait_role("live")
     seal(cockpit, display)
     for _ in range(3):
@@ -137,7 +143,7 @@ def test_calls_after_the_seal(make_cockpit: Callable[..., Cockpit], tmp_path: Pa
     cockpit.wait_links()
     display = Display(cockpit, with_deadline(1000) + GUARDED + LAYER, under=counted.under)
     telltale = start_telltale(cockpit, "--cycle", "5")
-    start_telltale(cockpit, "--stream=film", "--cycle=20")
+    start_film(cockpit, display)
     start_guarded(cockpit)
     display.wait_role("live")
     display.wait_role("live", name="guarded")

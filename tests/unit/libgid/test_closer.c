@@ -231,8 +231,14 @@ static void test_doorbell(void) {
 static void test_fork(void) {
 #ifndef __SANITIZE_THREAD__ /* starts no threads in a child */
 	uint32_t pending = gid_closer_pending_of(GIVER);
+	/* A helper that is just in close() has no part in the child, which could not open the gate.
+	 */
+	pthread_mutex_lock(&gate);
 	pid_t child = fork();
 	if (child == 0) {
+		pthread_mutex_init(&gate, NULL);
+		pthread_cond_init(&opens, NULL);
+		pthread_cond_init(&news, NULL);
 		shut = false;
 		alarm(60);
 		int fd = eventfd(0, EFD_CLOEXEC);
@@ -240,6 +246,7 @@ static void test_fork(void) {
 		wait_until_closed();
 		_exit(is_open(fd) || gid_closer_pending_of(GIVER) != 0);
 	}
+	pthread_mutex_unlock(&gate);
 	int status = -1;
 	waitpid(child, &status, 0);
 	tap_ok(status == 0, "a child has helpers of its own, for what waits and what it closes");
