@@ -289,7 +289,7 @@ static void handle_add_buffer(void *data, struct pw_buffer *added) {
 		return; // more than were asked for
 	}
 	if (number == 0) {
-		/* PipeWire has asked all readers which memory they take. */
+		/* It says which memory the first reader takes; later ones are not asked. */
 		slots_offer(&camera->slots, added->buffer->datas[0].type & 1u << SPA_DATA_DmaBuf);
 	}
 	struct camera_buffer *buffer = &camera->buffers[number];
