@@ -48,6 +48,7 @@ static const int lasting_calls[] = {
 		SCMP_SYS(rt_sigprocmask),
 		SCMP_SYS(rt_sigreturn),
 		SCMP_SYS(sched_getscheduler), /* before it unmaps memory */
+		SCMP_SYS(sched_setscheduler), /* of workers, when their budgets end and begin */
 		SCMP_SYS(sendmsg),
 		SCMP_SYS(sendto),
 		SCMP_SYS(setsockopt),
@@ -96,7 +97,6 @@ static const int growing_calls[] = {
 		SCMP_SYS(sched_get_priority_max),
 		SCMP_SYS(sched_get_priority_min),
 		SCMP_SYS(sched_getparam),
-		SCMP_SYS(sched_setscheduler),
 		SCMP_SYS(set_robust_list),
 };
 

@@ -2,17 +2,16 @@
 #include "frame_bound.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "cold_memory.h"
 #include "pixels.h"
 #include "thread.h"
 
 #define ROWS 3 /* rounds, each with all kinds */
 #define RUNS 3 /* of each kind in one round */
-#define CACHE_LINE 64
 /*
  * How much of a picture is measured. More does not make the cost per pixel more exact, and flushing
  * a whole picture from the caches takes a second.
@@ -54,24 +53,6 @@ static void do_hash(struct bench *bench) {
 	(void)pixels_hash_colour(&bench->pixels, &colour);
 }
 
-/*
- * Pictures that a worker drew on another core, or that were shown some frames ago, are not in this
- * core's caches. Only these architectures let a program flush them.
- */
-static void forget_cached(const void *memory, size_t size) {
-#if defined(__SSE2__) || defined(__aarch64__)
-	const char *bytes = memory;
-	for (size_t i = 0; i < size; i += CACHE_LINE) {
-#if defined(__SSE2__)
-		__builtin_ia32_clflush(bytes + i);
-#else
-		__asm__ volatile("dc civac, %0" : : "r"(bytes + i) : "memory");
-#endif
-	}
-#endif
-	atomic_thread_fence(memory_order_seq_cst);
-}
-
 static int compare(const void *a, const void *b) {
 	const uint64_t *x = a, *y = b;
 	return (*x > *y) - (*x < *y);
@@ -82,8 +63,8 @@ static double measure(struct bench *bench, void (*what)(struct bench *bench)) {
 	uint64_t spent[RUNS];
 	size_t size = (size_t)bench->width * bench->height * 4;
 	for (int i = 0; i < RUNS; i++) {
-		forget_cached(bench->from, size);
-		forget_cached(bench->to, size);
+		cold_memory_make(bench->from, size);
+		cold_memory_make(bench->to, size);
 		uint64_t begin = gid_thread_used();
 		what(bench);
 		spent[i] = gid_thread_used() - begin;

@@ -466,6 +466,7 @@ bool stream_reader_drain(struct stream_reader *reader, uint64_t until) {
 
 void stream_reader_tick(struct stream_reader *reader) {
 	reader->imports = reader->entries = reader->wakes = 0;
+	worker_tick(reader->worker);
 	if (reader->domain == NULL) {
 		return;
 	}

@@ -45,8 +45,8 @@ struct worker {
 		struct work_grant grant;
 		uint64_t refresh_ns;
 	} granted;
-	struct realtime_share share;  /* for the thread only */
-	_Atomic uint64_t realtime_ns; /* the budget in `share` */
+	struct realtime_share share;
+	_Atomic uint64_t realtime_ns; /* the budget in `share`; 0: the thread has none yet */
 };
 
 /* --- the thread ------------------------------------------------------------------------------- */
@@ -93,9 +93,8 @@ static uint64_t worker_examine(struct worker *worker) {
 	uint64_t begin = gid_thread_used();
 	realtime_share_begin(&worker->share);
 	examiner_examine(&worker->examiner, &worker->examination);
-	uint64_t spent = gid_thread_used() - begin;
-	realtime_share_end(&worker->share, spent);
-	return spent;
+	realtime_share_end(&worker->share);
+	return gid_thread_used() - begin;
 }
 
 static void *run(void *data) {
@@ -145,6 +144,12 @@ void worker_grant(struct worker *worker, const struct work_grant *grant, uint64_
 
 uint64_t worker_realtime_ns(const struct worker *worker) {
 	return atomic_load(&worker->realtime_ns);
+}
+
+void worker_tick(struct worker *worker) {
+	if (worker_realtime_ns(worker) > 0) { /* so the share is there */
+		realtime_share_renew(&worker->share);
+	}
 }
 
 static void worker_hand_over(struct worker *worker) {

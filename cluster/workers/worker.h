@@ -56,6 +56,9 @@ void worker_grant(struct worker *worker, const struct work_grant *grant, uint64_
 /* The budget with which it does so; 0: it has none, as where that is not allowed. */
 uint64_t worker_realtime_ns(const struct worker *worker);
 
+/* In each refresh: its budget comes back, also to a frame that is being examined. */
+void worker_tick(struct worker *worker);
+
 /*
  * Until the result of what was begun is there, and was told, or until this time: memory of others
  * may keep who reads it waiting for good. Returns whether nothing is read any more. For our own

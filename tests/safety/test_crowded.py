@@ -62,5 +62,6 @@ def test_a_role_is_read_in_time(cockpit: Cockpit) -> None:
     shares = {each["name"]: each for each in (*status["roles"], *status["layers"])}
     assert shares["stranger"]["examine_realtime_ns"] == 0
     for name in ("telltale", "own"):
-        assert shares[name]["examine_realtime_ns"] > 0
+        # What was measured at the start is what pictures take that another core drew.
+        assert shares[name]["examine_realtime_ns"] > shares[name]["examine_p50_ns"], shares[name]
         assert rates[name] > 45, rates  # of 50; without it the role has about 22

@@ -180,6 +180,9 @@ bool worker_start(struct worker *worker, const struct examination *examination) 
 	return is_free;
 }
 
+void worker_tick(struct worker *worker) {
+}
+
 bool worker_wait(struct worker *worker, uint64_t until) {
 	works = false;
 	if (has_work) {

@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <gid/gid.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -37,7 +39,7 @@ static uint64_t work(struct realtime_share *share, uint64_t ns) {
 		before += is_before ? next - now : 0;
 		now = next;
 	}
-	realtime_share_end(share, now - begin);
+	realtime_share_end(share);
 	return before;
 }
 
@@ -81,6 +83,38 @@ static void test_share_of_all(struct realtime_share *share) {
 			(double)passed / 1e9);
 }
 
+/* One piece of work, of any length, while the display's thread does its own in each refresh. */
+struct display {
+	struct realtime_share *share;
+	atomic_bool ends;
+};
+
+static void *run_display(void *data) {
+	struct display *display = data;
+	while (!display->ends) {
+		rest(REFRESH_NS / 4);
+		realtime_share_renew(display->share);
+	}
+	return NULL;
+}
+
+static void test_renewed(struct realtime_share *share) {
+	struct display display = {.share = share};
+	pthread_t thread;
+	rest(2 * REFRESH_NS);
+	pthread_create(&thread, NULL, run_display, &display);
+	uint64_t begin = gid_clock_now();
+	uint64_t before = work(share, 6 * REFRESH_NS);
+	uint64_t passed = gid_clock_now() - begin;
+	display.ends = true;
+	pthread_join(thread, NULL);
+	double budgets = 2 + (double)passed / REFRESH_NS;
+	tap_ok(before > 4 * BUDGET_NS && (double)before < budgets * BUDGET_NS + 2 * TICK_NS,
+			"work of %.1f s has its budget in each refresh: %.1f ms before others",
+			(double)passed / 1e9, (double)before / MS);
+	tap_ok(policy() == SCHED_RR, "and waits before others");
+}
+
 /* The kernel counts what a thread runs before others until it sleeps so, and ends it then. */
 static void test_limit_of_the_kernel(struct realtime_share *share) {
 	const struct rlimit limit = {100000, 100000};
@@ -107,6 +141,7 @@ int main(void) {
 			"who may goes before others");
 	test_budget(&share);
 	test_share_of_all(&share);
+	test_renewed(&share);
 	test_limit_of_the_kernel(&share);
 	realtime_share_finish(&share);
 	return tap_finish();

@@ -5,6 +5,7 @@
  */
 #include "cluster/workers/worker.h"
 
+#include <errno.h>
 #include <semaphore.h>
 
 #include "cluster/workers/realtime_share.h"
@@ -17,7 +18,7 @@
 
 static sem_t begins, goes_on;
 static uint64_t takes_ns; /* of a processor */
-static unsigned examined, ended;
+static unsigned examined, ended, renewed;
 
 void examiner_examine(struct examiner *examiner, struct examination *examination) {
 	const uint64_t begin = gid_clock_now();
@@ -53,13 +54,17 @@ int slice_ask(uint64_t ns) {
 
 int realtime_share_init(struct realtime_share *share, uint64_t budget_ns, uint64_t refresh_ns,
 		int priority) {
-	return -1;
+	return priority > 0 ? 0 : -EPERM;
 }
 
 void realtime_share_begin(struct realtime_share *share) {
 }
 
-void realtime_share_end(struct realtime_share *share, uint64_t spent_ns) {
+void realtime_share_end(struct realtime_share *share) {
+}
+
+void realtime_share_renew(struct realtime_share *share) {
+	renewed++;
 }
 
 void realtime_share_finish(struct realtime_share *share) {
@@ -93,6 +98,27 @@ static void destroy(struct worker *worker, const char *what) {
 	tap_ok(gid_clock_now() - begin < AT_ONCE_NS, "%s ends at once", what);
 }
 
+/* A refresh renews only what was granted, and what the thread has taken. */
+static void test_tick(struct wl_event_loop *loop, int priority, unsigned renewals) {
+	const struct work_grant grant = {.ns = MS, .priority = priority};
+	uint64_t took_ns;
+	struct worker *worker = begin(loop);
+	sem_post(&goes_on);
+	waits(worker, &took_ns);
+	worker_grant(worker, &grant, 10 * MS);
+	renewed = 0;
+	worker_tick(worker);
+	bool is_before = renewed == 0 && worker_start(worker, &(struct examination){0});
+	sem_post(&goes_on);
+	waits(worker, &took_ns);
+	worker_tick(worker);
+	tap_ok(is_before && renewed == renewals &&
+					worker_realtime_ns(worker) == renewals * grant.ns,
+			"its time is renewed %u times", renewed);
+	worker_destroy(worker);
+	sem_wait(&begins);
+}
+
 int main(void) {
 	struct wl_event_loop *loop = wl_event_loop_create();
 	uint64_t took_ns;
@@ -115,6 +141,10 @@ int main(void) {
 	tap_ok(ended == 1, "and is freed");
 	takes_ns = 0;
 
+	test_tick(loop, 1, 1);
+	test_tick(loop, 0, 0);
+
+	/* Its thread reads on until the program ends. */
 	worker = begin(loop);
 	bool done = waits(worker, &took_ns);
 	tap_ok(!done && examined == 0 && took_ns >= PATIENCE_NS && took_ns < AT_ONCE_NS,
