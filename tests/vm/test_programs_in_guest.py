@@ -51,7 +51,15 @@ TERMINALS = {
     "weston-terminal": ["weston-terminal", "--shell=/bin/sh"],
     "foot": ["foot", "--config=/dev/null", "/bin/sh"],
 }
-PACKAGES = {"foot": "foot", "gtk4-demo": "gtk-4-examples"}
+PACKAGES = {"foot": "foot", "gtk4-demo": "gtk-4-examples", "netsurf-gtk": "netsurf-gtk"}
+PAGES = {  # the first one is a link as large as any window
+    "index.html": (
+        "<body style='margin:0'><a href=next.html style='display:block; height:900px; "
+        "background:#336699'>next</a>"
+    ),
+    "next.html": "<body style='background:#993366'>",
+}
+PORT = 8080
 FIND_SDL = "import ctypes; ctypes.CDLL('libSDL2-2.0.so.0')"
 # What was typed in the time of which nobody reads is kept, up to 248 events: 30 letters at least.
 LINES = ["The quick brown fox:", "0123456789 ~ jumps", '{over} [the] "lazy"', "(dog)?!"]
@@ -195,6 +203,47 @@ def test_the_demo_of_gtk(desk: Desk) -> None:
         PAUSE_S,
     )
     end(program)
+
+
+def test_a_browser(desk: Desk) -> None:
+    """An address that is typed brings its page, and a click on a link the next one."""
+    need("netsurf-gtk")
+    desk.machines.run("open", "mkdir", f"{FOLDER}/site")
+    for name, page in PAGES.items():
+        target = f"of={FOLDER}/site/{name}"
+        desk.machines.run("open", "dd", "status=none", target, stdin=f"<html>{page}".encode())
+    words = ["--bind=127.0.0.1", f"--directory={FOLDER}/site", str(PORT)]
+    server = desk.start("python3", "-u", "-m", "http.server", *words)
+    wait_for(lambda: "Serving" in server.out, "pages to be served", SECONDS)
+    browser = desk.start("netsurf-gtk", "about:blank")
+    desk.wait_still()
+
+    def is_asked(page: str) -> bool:
+        assert browser.is_running, browser.err
+        return f'"GET /{page} ' in server.err
+
+    def is_typed() -> bool:
+        desk.typist.press(KEY_CTRL)
+        desk.typist.write("l")
+        desk.typist.lift(KEY_CTRL)
+        desk.typist.write(f"http://127.0.0.1:{PORT}/\n")
+        time.sleep(PAUSE_S)
+        return is_asked("")
+
+    def is_clicked() -> bool:
+        desk.click(320, 240)
+        return is_asked("next.html")
+
+    def has(colour: tuple[int, int, int]) -> bool:
+        """Beside the pointer."""
+        return bool((desk.see()[240, 500] == colour).all())
+
+    wait_for(is_typed, "the address to be typed", SECONDS, PAUSE_S)
+    wait_for(lambda: has((0x99, 0x66, 0x33)), "its page", SECONDS)
+    wait_for(is_clicked, "the link to be followed", SECONDS, PAUSE_S)
+    wait_for(lambda: has((0x66, 0x33, 0x99)), "the next page", SECONDS)
+    end(browser)
+    end(server)
 
 
 def test_a_game(desk: Desk) -> None:
